@@ -14,16 +14,20 @@ void check_finished(const worker::run_report& report, reference::judgement& j) {
 
 }  // namespace
 
-void candidate::prepare(const problem& p, int slot) {
-  client_.prepare(who_.device, who_.variant, p, slot);
+void candidate::note_prepared(const problem& p, int slot) {
   prepared_[slot] = p;
   seen_.insert(p);
+  last_ = p;
+}
+
+void candidate::prepare(const problem& p, int slot) {
+  client_.prepare(who_.device, who_.variant, p, slot);
+  note_prepared(p, slot);
 }
 
 void candidate::refill(const problem& p, const std::string& move, int slot) {
   client_.refill(p, move, slot);
-  prepared_[slot] = p;
-  seen_.insert(p);
+  note_prepared(p, slot);
 }
 
 std::vector<problem> candidate::seen_with_other_numbers(const problem& p) const {

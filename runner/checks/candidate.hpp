@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,6 +41,8 @@ class candidate {
   // The largest that a run has had.
   std::uint64_t workspace_bytes() const { return workspace_bytes_; }
   const problem& prepared(int slot = 0) const { return prepared_.at(slot); }
+  // The last that was prepared, in any slot.
+  const std::optional<problem>& last_prepared() const { return last_; }
   void destroy(int slot = 0) { client_.destroy(slot); }
 
   // Runs the instance in the slot and judges C, the redzones and whether the inputs are unchanged.
@@ -60,6 +63,7 @@ class candidate {
   // Finds a better reason for a wrong run by running it again: is it right on an idle device?
   void explain(reference::judgement& wrong, worker::run_request how, int slot);
   reference::judgement judge(const worker::run_report& report, int slot);
+  void note_prepared(const problem& p, int slot);
   std::vector<problem> seen_with_other_numbers(const problem& p) const;
 
   client::plugin_client& client_;
@@ -67,6 +71,7 @@ class candidate {
   result_judge judge_;
   std::map<int, problem> prepared_;                      // by slot
   std::set<problem> seen_;                               // all that were prepared
+  std::optional<problem> last_;                          // of these
   std::map<problem, std::vector<std::uint64_t>> right_;  // digests that run_again() knows
   std::uint64_t workspace_bytes_ = 0;
   bool measured_ = false;

@@ -10,7 +10,9 @@ namespace kzoo::checks {
 
 results::finding run_check(const check& which, candidate& c) {
   const auto found = [&](results::outcome o, const std::string& detail) {
-    return results::finding{which.name, o, detail, {}};
+    results::finding bad{which.name, o, detail, {}};
+    bad.at = c.last_prepared();
+    return bad;
   };
   const auto left_out = [&](const std::string& why) {
     return results::finding{which.name, results::outcome::skipped, why, {}, why};
@@ -20,7 +22,8 @@ results::finding run_check(const check& which, candidate& c) {
     return {which.name, results::outcome::pass, all.detail, {}, all.not_checked};
   } catch (const failed& f) {
     c.client().leave();  // threads it left running must not disturb the next check
-    results::finding bad{which.name, results::outcome::fail, f.what(), f.errors};
+    results::finding bad = found(results::outcome::fail, f.what());
+    bad.errors = f.errors;
     if (f.step != step::kResult) bad.step = f.step;
     return bad;
   } catch (const skipped& f) {

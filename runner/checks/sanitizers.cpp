@@ -156,7 +156,7 @@ covered run_address_sanitizer(candidate& c) {
 
 bool is_on_cpu(const candidate& c) { return c.who().device == "cpu"; }
 bool is_on_gpu(const candidate& c) { return !is_on_cpu(c); }
-// The accesses of simulated kernels are analysed otherwise: run/access_search.hpp.
+// The accesses of simulated kernels are analysed otherwise: run/fault_search.hpp.
 bool has_address_sanitizer(const candidate& c) {
   return is_on_cpu(c) && (!c.who().simulated || fs::exists(build_with_address_sanitizer(c)));
 }

@@ -123,7 +123,9 @@ std::string nan_reason(const evidence& e) {
   };
   std::string cause = nan_source(e, e.word(seen.first.row, seen.first.col));
   if (e.found.quieted_poison > 0)
-    cause = "propagated from the poison in C: the kernel reads C although beta = 0";
+    cause =
+        "propagated from the poison in C: the kernel reads C although beta = 0, or adds to it; C "
+        "must be set to zero before, which reads_c declares of a bare or compiled kernel";
   if (cause.empty()) {
     cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, outside A or B, or "
                                    "shared memory that is not written yet?"

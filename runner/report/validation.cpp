@@ -20,7 +20,8 @@ style style_of_outcome(results::outcome o) {
 
 // Padded before it is coloured, since colour codes have no width.
 std::string word(const results::finding& f, bool colour) {
-  const bool is_note = f.check == results::kBatchInvariance && f.outcome == results::outcome::pass;
+  const bool is_note = (f.check == results::kBatchInvariance || f.check == results::kSizes) &&
+                       f.outcome == results::outcome::pass;
   return styled(fmt::format("{:<8}", is_note ? "note" : results::outcome_name(f.outcome)),
                 is_note ? style::plain : style_of_outcome(f.outcome), colour);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The result of one check, and what checks could not cover.
 
+#include "core/problem.hpp"
 #include "reference/judge.hpp"
 
 #include <array>
@@ -22,8 +23,9 @@ struct finding {
   results::outcome outcome{};
   std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
-  std::string not_checked{};  // what part of the check could not be made, and why; "": nothing
-  std::string_view step{};    // of core/step.hpp, where that says more than the check; not stored
+  std::string not_checked{};    // what part of the check could not be made, and why; "": nothing
+  std::string_view step{};      // of core/step.hpp, where that says more than the check; not stored
+  std::optional<problem> at{};  // on which the kernel failed, where it is known; not stored
 };
 
 // A finding that is no failure, but to be told.
@@ -49,6 +51,8 @@ inline constexpr std::string_view kSlowChecks = "slow checks";
 // And of one that takes none of the sizes of some checks.
 inline constexpr std::string_view kSkippedChecks = "skipped checks";
 
+// And of one that says at which sizes a wrong kernel is right, and at which not.
+inline constexpr std::string_view kSizes = "sizes";
 // And of one that says what is wrong with the memory accesses of a wrong kernel, if anything is.
 inline constexpr std::string_view kAccesses = "memory accesses";
 

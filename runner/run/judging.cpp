@@ -85,7 +85,7 @@ void judging::check_accesses(cell& c, loaded_plugin& plugin, const selected_vari
   auto known = state_.accesses_found.find(kind_of(c));
   if (known == state_.accesses_found.end())
     known = state_.accesses_found
-                .emplace(kind_of(c), state_.accesses.check(plugin, description_of(plugin, variant)))
+                .emplace(kind_of(c), state_.faults.check(plugin, description_of(plugin, variant)))
                 .first;
   const results::finding& found = known->second;
   c.findings.push_back(found);
@@ -94,8 +94,11 @@ void judging::check_accesses(cell& c, loaded_plugin& plugin, const selected_vari
 }
 
 void judging::explain(cell& c, loaded_plugin& plugin, const selected_variant& variant) {
-  if (c.verdict == verdict::wrong)
-    state_.accesses.explain(c, plugin, description_of(plugin, variant));
+  if (c.verdict != verdict::wrong && c.verdict != verdict::crashed) return;
+  checks::candidate_description who = description_of(plugin, variant);
+  const auto bad = std::ranges::find_if(c.findings, results::is_bad);
+  if (bad != c.findings.end() && bad->at) who.problem = *bad->at;
+  state_.faults.explain(c, plugin, who);
 }
 
 void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& variant,

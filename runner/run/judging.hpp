@@ -4,8 +4,8 @@
 #include "checks/all_checks.hpp"
 #include "devices/nvml.hpp"
 #include "results/document.hpp"
-#include "run/access_search.hpp"
 #include "run/cell_timer.hpp"
+#include "run/fault_search.hpp"
 #include "run/plan.hpp"
 
 #include <cstddef>
@@ -25,10 +25,10 @@ struct run_state {
   std::map<checked, std::vector<results::finding>> findings;
   std::map<checked, results::finding> accesses_found;  // in tier paranoid
   checks::expected_results& expected_results;
-  access_search accesses;
+  fault_search faults;
 
   explicit run_state(const plan& p)
-      : expected_results(*p.expected_results), accesses(p.find_access_analysis, expected_results) {}
+      : expected_results(*p.expected_results), faults(p.find_access_analysis, expected_results) {}
 };
 
 class judging {
@@ -44,7 +44,7 @@ class judging {
   // kernel that fails where another one has run before in its worker gets a second chance in a new
   // one.
   results::cell judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position);
-  // Adds to a wrong cell what is wrong with its memory accesses, of a simulated kernel.
+  // Adds to a failed cell what a closer look shows: see fault_search.
   void explain(results::cell& c, loaded_plugin& plugin, const selected_variant& variant);
   // What timing needs for a cell that passed.
   timed_cell timed_cell_for(loaded_plugin& plugin, const selected_variant& variant,

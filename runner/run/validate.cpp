@@ -4,8 +4,8 @@
 #include "checks/fitted_problem.hpp"
 #include "checks/single_cell.hpp"
 #include "core/epilogue.hpp"
-#include "run/access_search.hpp"
 #include "run/device_memory.hpp"
+#include "run/fault_search.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -113,15 +113,14 @@ class variant_validation {
  public:
   variant_validation(loaded_plugin& plugin, checks::candidate_description who,
                      const validation_options& options, checks::expected_results& expected_results,
-                     access_search& accesses, const validation_observer& watch,
-                     results::validation& v)
+                     fault_search& faults, const validation_observer& watch, results::validation& v)
       : plugin_(plugin),
         who_(std::move(who)),
         out_{kernel_id{plugin.record.name, who_.description.id}.name(), who_.problem.dtype,
              who_.description.declared(who_.problem.dtype)},
         options_(options),
         expected_results_(expected_results),
-        accesses_(accesses),
+        faults_(faults),
         watch_(watch),
         v_(v),
         before_(static_cast<std::ptrdiff_t>(v.variants.size())) {}
@@ -245,11 +244,13 @@ class variant_validation {
       add(*slow);
     checks::candidate_description at = who_;
     at.problem = p;
-    if (const auto wrong = has(results::outcome::fail) ? accesses_.of(plugin_, at) : std::nullopt)
-      add(*wrong);
-    const bool is_right = std::ranges::none_of(found, results::is_bad);
-    if (options_.tier == tier::paranoid && who_.simulated && is_right)
-      add(accesses_.check(plugin_, at));
+    const auto bad = std::ranges::find_if(found, results::is_bad);
+    if (bad == found.end()) {
+      if (options_.tier == tier::paranoid && who_.simulated) add(faults_.check(plugin_, at));
+    } else if (!has(results::outcome::hung)) {
+      at.problem = bad->at.value_or(p);
+      for (const results::finding& closer : faults_.of(plugin_, at)) add(closer);
+    }
     if (const auto names = plugin_.client->unnamed_libraries(); !names.empty())
       add(results::calls_libraries(names));
   }
@@ -259,7 +260,7 @@ class variant_validation {
   const results::validated_variant out_;  // before it is checked
   const validation_options& options_;
   checks::expected_results& expected_results_;
-  access_search& accesses_;
+  fault_search& faults_;
   const validation_observer& watch_;
   results::validation& v_;
   const std::ptrdiff_t before_;  // entries of others
@@ -404,10 +405,10 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
   results::validation v{device, options.tier, {}, {}, 0};
   for (const loaded_plugin& plugin : plugins) v.plugins.push_back(plugin.record);
   checks::expected_results expected_results;
-  access_search accesses(options.find_access_analysis, expected_results);
+  fault_search faults(options.find_access_analysis, expected_results);
   const auto check = [&](loaded_plugin& plugin, const task& t, const validation_observer& tells,
                          results::validation& found) {
-    variant_validation(plugin, t.who, options, expected_results, accesses, tells, found).run();
+    variant_validation(plugin, t.who, options, expected_results, faults, tells, found).run();
   };
   const std::vector<task> tasks = tasks_of(plugins, device, options);
   if (options.side_by_side > 1 && tasks.size() > 1) {

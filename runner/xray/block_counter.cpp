@@ -99,11 +99,16 @@ void block_counter::synchronized(std::uint32_t mask) {
   for (unsigned lane = 0; lane < kWarp; ++lane) meetings_[lane] += mask >> lane & 1;
 }
 
+std::string block_counter::thread_of(unsigned lane) const {
+  return fmt::format("thread {} of block {}", hazards_.thread_name(warp_ * kWarp + lane),
+                     hazards_.block_name(block_));
+}
+
 void block_counter::out_of_bounds(const warp_step& step) {
   const std::uint32_t place = place_of(step);
   const auto lane = static_cast<unsigned>(std::countr_zero(step.where.mask));
   hazards_.add(hazard::shared_bounds, place, place, [&] {
-    return fmt::format("thread {} of block {}, index {}", warp_ * kWarp + lane, block_,
+    return fmt::format("{}, index {}", thread_of(lane),
                        static_cast<std::int64_t>(step.where.address[lane]));
   });
 }
@@ -116,8 +121,8 @@ void block_counter::look_past_dynamic_shared(const warp_step& step) {
     if (!step.where.active(lane) || beyond >= launch_limits{}.shared_opt_in - size) continue;
     const std::uint32_t place = place_of(step);
     hazards_.add(hazard::shared_bounds, place, place, [&] {
-      return fmt::format("thread {} of block {}, {} bytes past the {} of dynamic shared memory",
-                         warp_ * kWarp + lane, block_, beyond + step.where.bytes, size);
+      return fmt::format("{}, {} bytes past the {} of dynamic shared memory", thread_of(lane),
+                         beyond + step.where.bytes, size);
     });
   }
 }
@@ -128,8 +133,7 @@ void block_counter::look_for_hazards(const warp_step& step, access kind, std::ui
   for (unsigned lane = first; lane < kWarp && std::has_single_bit(bytes); ++lane) {
     if (!step.where.active(lane) || step.where.address[lane] % bytes == 0) continue;
     hazards_.add(hazard::misaligned, place, place, [&] {
-      return fmt::format("thread {} of block {}, {} bytes at a multiple of {}",
-                         warp_ * kWarp + lane, block_, bytes,
+      return fmt::format("{}, {} bytes at a multiple of {}", thread_of(lane), bytes,
                          1u << std::countr_zero(step.where.address[lane]));
     });
   }

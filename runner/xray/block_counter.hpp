@@ -43,6 +43,7 @@ class block_counter final : replay_visitor {
 
   std::optional<access> kind_of(const warp_step& step) const;
   std::uint32_t place_of(const warp_step& step);
+  std::string thread_of(unsigned lane) const;
   void look_past_dynamic_shared(const warp_step& step);
   void look_for_hazards(const warp_step& step, access kind, std::uint32_t place);
   std::uint32_t site_of(const warp_step& step, access kind, unsigned width);

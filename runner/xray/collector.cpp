@@ -67,6 +67,7 @@ void collector::begin_launch(const kzoo_xray_launch& l) {
   std::copy_n(l.grid, 3, next.about.grid.begin());
   std::copy_n(l.block, 3, next.about.block.begin());
   next.about.blocks = std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2];
+  hazards_.begin_launch(next.about.grid, next.about.block);
   global_.begin_launch(next.about.blocks);
   choose_blocks(next.about.blocks);
   launches_.push_back(std::move(next));

@@ -43,11 +43,26 @@ T* zeros(std::size_t count) {
   return static_cast<T*>(memory);
 }
 
+bool is_padding(const global_buffer& b, std::uint64_t address) {
+  const bool is_matrix = b.row_bytes != 0 && b.spec.count == 1;
+  return is_matrix && (address - b.begin) % b.row_bytes >=
+                          static_cast<std::uint64_t>(b.spec.cols) * b.element_bytes;
+}
+
 std::string element_text(const global_buffer& b, std::uint64_t address) {
   const std::uint64_t offset = address - b.begin;
   if (b.row_bytes == 0) return fmt::format("byte {} of {}", offset, b.name);
   return fmt::format("element ({}, {}) of {}", offset / b.row_bytes,
                      offset % b.row_bytes / b.element_bytes, b.name);
+}
+
+// An access from `first` to `end` that begins before it, ends past it, or writes between its rows.
+std::string outside_text(const global_buffer& b, std::uint64_t first, std::uint64_t end) {
+  if (first < b.begin) return fmt::format("{} bytes before {}", b.begin - first, b.name);
+  if (b.row_bytes == 0) return fmt::format("{} bytes past the end of {}", end - b.end, b.name);
+  const std::uint64_t outside = is_padding(b, first) ? first : std::max(first, b.end);
+  return fmt::format("{}, which is {}x{}", element_text(b, outside), b.spec.count * b.spec.rows,
+                     b.spec.cols);
 }
 
 }  // namespace
@@ -94,6 +109,11 @@ void global_shadow::begin_launch(std::uint64_t blocks) {
   ordered_count_ = blocks;
 }
 
+std::string global_shadow::thread_of(const touching_warp& who, unsigned lane) const {
+  return fmt::format("thread {} of block {}", log_.thread_name(who.warp * kWarp + lane),
+                     log_.block_name(who.block));
+}
+
 void global_shadow::access(const touching_warp& who, const warp_access& a) {
   if (who.how == touch::atomic) order(who.block);
   for (unsigned lane = 0; lane < kWarp; ++lane) {
@@ -102,13 +122,11 @@ void global_shadow::access(const touching_warp& who, const warp_access& a) {
     if (s == nullptr) continue;
     const global_buffer& b = s->buffer;
     const std::uint64_t first = a.address[lane], end = first + a.bytes;
-    if (first < b.begin || end > b.end) {
-      const std::uint64_t beyond = first < b.begin ? b.begin - first : end - b.end;
-      log_.add(hazard::global_bounds, who.place, who.place, [&] {
-        return fmt::format("thread {} of block {}, {} bytes {} {}", who.warp * kWarp + lane,
-                           who.block, beyond, first < b.begin ? "before" : "past the end of",
-                           b.name);
-      });
+    const bool is_write = who.how != touch::read;
+    if (first < b.begin || end > b.end || (is_write && is_padding(b, first))) {
+      const hazard what = is_write ? hazard::global_write_bounds : hazard::global_read_bounds;
+      log_.add(what, who.place, who.place,
+               [&] { return thread_of(who, lane) + ", " + outside_text(b, first, end); });
       continue;
     }
     if (b.input) continue;
@@ -130,10 +148,9 @@ void global_shadow::touch_word(const shadowed& s, std::uint64_t address, unsigne
   const std::uint64_t now = pack(bytes, launch_, who.block, who.place);
   constexpr auto kRelaxed = std::memory_order_relaxed;
   if (who.how != touch::write && !s.buffer.filled && (written.load(kRelaxed) & bytes) != bytes) {
-    log_.add(hazard::global_unwritten, who.place, who.place, [&] {
-      return fmt::format("thread {} of block {}, {}", who.warp * kWarp + lane, who.block,
-                         element_text(s.buffer, address));
-    });
+    const bool is_sum = who.how == touch::atomic;
+    log_.add(is_sum ? hazard::global_unwritten_sum : hazard::global_unwritten, who.place, who.place,
+             [&] { return thread_of(who, lane) + ", " + element_text(s.buffer, address); });
   }
   if (who.how == touch::atomic) {  // in order with all other atomic operations
     written.fetch_or(static_cast<std::uint8_t>(bytes), kRelaxed);
@@ -160,7 +177,8 @@ void global_shadow::check(const shadowed& s, std::uint64_t before, std::uint64_t
   };
   if (is_ordered(other) && is_ordered(who.block)) return;
   log_.add(hazard::global_race, who.place, place_of(before), [&] {
-    return fmt::format("blocks {} and {}, {}", other, who.block, element_text(s.buffer, address));
+    return fmt::format("blocks {} and {}, {}", log_.block_name(other), log_.block_name(who.block),
+                       element_text(s.buffer, address));
   });
 }
 

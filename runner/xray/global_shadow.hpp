@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace kzoo::xray {
@@ -56,6 +57,7 @@ class global_shadow {
   };
 
   const shadowed* find(std::uint64_t address) const;
+  std::string thread_of(const touching_warp& who, unsigned lane) const;
   static void note_host_writes(const shadowed& s);
   void touch_word(const shadowed& s, std::uint64_t address, unsigned bytes, unsigned lane,
                   const touching_warp& who);

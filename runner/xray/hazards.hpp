@@ -1,6 +1,6 @@
 #pragma once
-// Accesses that are wrong on a GPU, whatever the simulator makes of them: races, reads of what
-// is uninitialised, accesses out of bounds and misaligned ones.
+// Accesses that are wrong on a GPU, whatever the simulator makes of them: accesses out of bounds,
+// races, reads of what is uninitialised and misaligned ones.
 
 #include "xray/transactions.hpp"
 
@@ -23,15 +23,20 @@ struct code_place {
   auto operator<=>(const code_place&) const = default;
 };
 
+// What causes others comes first: findings are told in this order.
 enum class hazard : std::uint8_t {
+  shared_bounds,  // an index outside its array, or an address outside dynamic shared memory
+  global_write_bounds,
+  global_read_bounds,
   shared_race,       // two threads of a block, no barrier between them
   global_race,       // two blocks
   shared_unwritten,  // a read of what nobody wrote
   global_unwritten,
-  shared_bounds,  // an index outside its array, or an address outside dynamic shared memory
-  global_bounds,
+  global_unwritten_sum,  // an atomic operation on what nobody wrote
   misaligned
 };
+
+using dimensions = std::array<std::uint32_t, 3>;
 
 // What was wrong where, and the first time that it was.
 struct hazard_record {
@@ -44,6 +49,11 @@ struct hazard_record {
 // The hazards of a run, from all OS threads.
 class hazard_log {
  public:
+  // One launch at a time, before its blocks.
+  void begin_launch(const dimensions& grid, const dimensions& block);
+  // Their places in the launch: "7", or "(7,0,0)" where it has several dimensions.
+  std::string block_name(std::uint64_t block) const;
+  std::string thread_name(std::uint32_t thread) const;
   // A number for a place: the same for the same place.
   std::uint32_t number_of(const code_place& place);
   // `detail` is called for the first of its kind. `second` is `first` where there is one place.
@@ -60,6 +70,7 @@ class hazard_log {
     std::string detail;
     std::uint64_t count = 0;
   };
+  dimensions grid_{}, block_{};
   std::mutex mutex_;  // of all below
   std::map<code_place, std::uint32_t> numbers_;
   std::vector<code_place> places_;

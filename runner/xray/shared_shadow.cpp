@@ -54,8 +54,10 @@ void shared_shadow::touch_word(word& w, const touching_warp& who, const side& no
   }
   check(w.writer, now, who);
   if (who.how != touch::write && !who.together && (w.written & now.bytes) != now.bytes) {
-    log_.add(hazard::shared_unwritten, who.place, who.place,
-             [&] { return fmt::format("thread {} of block {}", now.thread, who.block); });
+    log_.add(hazard::shared_unwritten, who.place, who.place, [&] {
+      return fmt::format("thread {} of block {}", log_.thread_name(now.thread),
+                         log_.block_name(who.block));
+    });
   }
   if (who.how == touch::read) {
     if (w.reader.epoch != now.epoch) {
@@ -78,7 +80,8 @@ void shared_shadow::check(const side& before, const side& now, const touching_wa
   if (one_warp && before.meetings != now.meetings) return;  // they have met in between
   log_.add(hazard::shared_race, now.place, before.place, [&] {
     return fmt::format(
-        "threads {} and {} of block {}, {}", before.thread, now.thread, who.block,
+        "threads {} and {} of block {}, {}", log_.thread_name(before.thread),
+        log_.thread_name(now.thread), log_.block_name(who.block),
         one_warp ? "in one warp, without __syncwarp()" : "without __syncthreads() between them");
   });
 }

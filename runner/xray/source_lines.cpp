@@ -67,7 +67,12 @@ struct hazard_words {
 };
 
 // By hazard.
-constexpr std::array<hazard_words, 7> kWords{{
+constexpr std::array<hazard_words, 9> kWords{{
+    {"index out of bounds", "check the sizes of the array and of the loop"},
+    {"write out of bounds",
+     "a thread whose row or column lies outside C must not write: compare them with m and n"},
+    {"read out of bounds",
+     "take zeros where the matrices end: compare rows and columns with m, n and k"},
     {"race in shared memory",
      "one of the two writes: put __syncthreads() between the two accesses, in a loop also between "
      "one iteration and the next, or __syncwarp() where they are of one warp"},
@@ -76,8 +81,9 @@ constexpr std::array<hazard_words, 7> kWords{{
     {"uninitialised read of shared memory", "write it before, zeros where the matrices end"},
     {"uninitialised read of global memory",
      "do not read C when beta is 0, nor what is not written of the workspace"},
-    {"index out of bounds", "check the sizes of the array and of the loop"},
-    {"access out of bounds", "check rows and columns against m, n and k"},
+    {"atomic operation on uninitialised global memory",
+     "C must be zero before the kernel adds to it: declare reads_c (of a bare or compiled kernel), "
+     "or set C, or the workspace, to zero before"},
     {"misaligned access",
      "a GPU ends the kernel: use narrower accesses, or align the array and its rows"},
 }};

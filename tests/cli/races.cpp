@@ -70,7 +70,7 @@ TEST_CASE("a race of a source that is wrong is named with both its lines", "[cli
     const std::string reason = cell.at("reason");
     CHECK_THAT(reason, ContainsSubstring("elements of C") && ContainsSubstring(race) &&
                            ContainsSubstring("put __syncthreads() between"));
-    CHECK_THAT(reason, ContainsSubstring(" (on 32x32x32 f32"));  // the smallest with two tiles
+    CHECK_THAT(reason, ContainsSubstring(" (on 16x16x17 f32"));  // the smallest with two tiles
   }
   const auto shown = runner("quick --device cpu --sizes 100 --no-journal --plugins " + file);
   CHECK_FALSE(contains(shown.out, " xray "));  // nothing is left to look for

@@ -70,6 +70,50 @@ __global__ void product(int M, int N, int K, float alpha, const float* A, const 
   CHECK(analysed);
 }
 
+TEST_CASE("the reason of a wrong kernel says which thread, which sizes, or what is not declared") {
+  const bench b;
+  // Two-dimensional blocks of 16 x 16; the body has i, j and sum.
+  const auto judged = [&](const std::string& name, const std::string& words,
+                          const std::string& body) {
+    const auto file = b.folder.write(name,
+                                     "// kzoo: entry=product block=16,16 arguments=A,B,C,M,N,K\n"
+                                     "// kzoo: grid=ceil_div(N,16),ceil_div(M,16)" +
+                                         words + R"(
+__global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
+  const int j = blockIdx.x * 16 + threadIdx.x, i = blockIdx.y * 16 + threadIdx.y;
+  float sum = 0;
+)" + body + "}\n");
+    const auto ran = runner("judge " + file + " --device cpu --json");
+    INFO(ran.err);
+    return ran.json().at("reason").get<std::string>();
+  };
+  const std::string sums = "  for (int l = 0; l < k; ++l) sum += a[i * k + l] * b[l * n + j];\n";
+  const std::string is_outside = "  if (i >= m || j >= n) return;\n";
+
+  CHECK_THAT(
+      judged("rows.cu", "", "  if (j >= n) return;\n" + sums + "  c[i * n + j] = sum;\n"),
+      ContainsSubstring("; only right where M is a multiple of 16: Mx16x16 is right at M = 16, "
+                        "32, 48, 64, wrong at 1, ") &&
+          ContainsSubstring("; write out of bounds, rows.cu:8: thread (0,1,0) of block 0, element "
+                            "(1, 0) of C, which is 1x1 (on 1x1x1 f32); a thread whose row or "
+                            "column lies outside C must not write"));
+  const std::string whole_steps =
+      "  for (int l = 0; l < k / 16 * 16; ++l) sum += a[i * k + l] * b[l * n + j];\n";
+  const std::string tail =
+      judged("tail.cu", "", is_outside + whole_steps + "  c[i * n + j] = sum;\n");
+  CHECK_THAT(tail,
+             ContainsSubstring("; only right where K is a multiple of 16: 16x16xK is right at "
+                               "K = 16, 32, 48, 64, wrong at 1, 4, 8, 15, 17, 24") &&
+                 !ContainsSubstring("out of bounds"));
+  const std::string added = is_outside + sums + "  atomicAdd(&c[i * n + j], sum);\n";
+  CHECK_THAT(
+      judged("added.cu", "", added),
+      ContainsSubstring("; atomic operation on uninitialised global memory, added.cu:8: ") &&
+          ContainsSubstring("C must be zero before the kernel adds to it: declare reads_c") &&
+          !ContainsSubstring("multiple of"));
+  CHECK_THAT(judged("declared.cu", " reads_c", added), ContainsSubstring("it has no "));
+}
+
 TEST_CASE("twelve bare kernels pass, with at most ten lines of manifest each") {
   const bench b;
   std::string list;

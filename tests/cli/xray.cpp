@@ -245,7 +245,7 @@ TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
       {"uninitialised read of shared memory", {"no_zeros", "stage_too_early", "dynamic_unwritten"}},
       {"uninitialised read of global memory", {"reads_c", "reads_workspace"}},
       {"index out of bounds", {"row_too_long", "one_past", "negative", "dynamic_past"}},
-      {"access out of bounds", {"a_past_its_end"}},
+      {"read out of bounds", {"a_past_its_end"}},
       {"misaligned access", {"odd_row", "padded_by_one"}}};
   std::map<std::string, std::set<int>> marked;
   int number = 0;

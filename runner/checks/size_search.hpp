@@ -1,0 +1,21 @@
+#pragma once
+// At which sizes a kernel is right that is wrong on some problem.
+
+#include "checks/candidate.hpp"
+
+#include <string>
+
+namespace kzoo::checks {
+
+struct size_report {
+  // "only right where K is a multiple of 16: 16x16xK is right at 16, 32, wrong at 1, 17"; "" where
+  // the sizes do not decide.
+  std::string text;
+  problem smallest_wrong;  // that was tried
+};
+
+// Tries small sizes of the problem on which the kernel, of a worker that has ended, is wrong.
+size_report search_sizes(client::plugin_client& client, const candidate_description& wrong,
+                         expected_results& expected);
+
+}  // namespace kzoo::checks

@@ -1,0 +1,99 @@
+#include "run/fault_search.hpp"
+
+#include "checks/fitted_problem.hpp"
+#include "checks/size_search.hpp"
+#include "os/posix.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+namespace kzoo::run {
+
+namespace {
+
+// Whether it says more than that nothing is wrong.
+bool is_telling(const results::finding& f) {
+  return results::is_bad(f) || f.check == results::kSizes;
+}
+
+results::finding analysed(const access_analysis& analyse, std::uint32_t variant,
+                          const problem& p) try {
+  return analyse(variant, p);
+} catch (const failure& f) {
+  if (f.verdict != verdict::crashed) throw;
+  return {std::string(results::kAccesses),
+          results::outcome::crashed,
+          problem_name(p) + ": " + f.what(),
+          {}};
+}
+
+}  // namespace
+
+std::vector<results::finding> fault_search::search(loaded_plugin& plugin,
+                                                   const checks::candidate_description& who) {
+  std::vector<results::finding> found;
+  plugin.client->leave();  // a failure's threads and corrupted heap
+  try {
+    const auto [sizes, smallest] = checks::search_sizes(*plugin.client, who, expected_);
+    if (!sizes.empty()) found.push_back(results::remark(results::kSizes, sizes));
+    const access_analysis analyse =
+        who.simulated && find_ ? find_(plugin.record) : access_analysis();
+    if (analyse) found.push_back(analysed(analyse, who.variant, smallest));
+  } catch (const std::exception&) {
+    // It cannot be built for that, or analysed soon: its own reason is all that there is.
+  }
+  plugin.client->leave();
+  return found;
+}
+
+std::vector<results::finding> fault_search::of(loaded_plugin& plugin,
+                                               const checks::candidate_description& who) {
+  constexpr double kMostSeconds = 30;  // of all searches together
+  const std::string kernel = kernel_id{plugin.record.name, who.description.id}.name();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = known_.find(kernel); known != known_.end()) return known->second;
+    if (seconds_ > kMostSeconds) return {};
+  }
+  const double start = steady_seconds();
+  std::vector<results::finding> found = search(plugin, who);
+  const std::scoped_lock lock(mutex_);
+  seconds_ += steady_seconds() - start;
+  if (std::ranges::any_of(found, is_telling)) known_.emplace(kernel, found);
+  return found;
+}
+
+results::finding fault_search::check(loaded_plugin& plugin,
+                                     const checks::candidate_description& who) {
+  const auto skipped = [](const std::string& why) {
+    return results::finding{
+        std::string(results::kAccesses), results::outcome::skipped, why, {}, why};
+  };
+  try {
+    const access_analysis analyse = find_ ? find_(plugin.record) : access_analysis();
+    if (!analyse) return skipped("there is no build of the plugin for this");
+    constexpr std::int64_t kMost = 65;
+    problem small = who.problem;
+    for (std::int64_t* extent : {&small.m, &small.n, &small.k}) *extent = std::min(*extent, kMost);
+    small.batch = std::min<std::int64_t>(small.batch, 2);
+    checks::candidate c(*plugin.client, who, expected_);
+    const checks::fitted_problem fitted = checks::fit(c, small);
+    if (!fitted.taken) return skipped(std::string(results::kDeclined) + fitted.objection);
+    plugin.client->leave();
+    return analyse(who.variant, *fitted.taken);
+  } catch (const std::exception& fault) {
+    return skipped(fault.what());
+  }
+}
+
+void fault_search::explain(results::cell& c, loaded_plugin& plugin,
+                           const checks::candidate_description& who) {
+  for (results::finding& f : of(plugin, who)) {
+    if (is_telling(f)) c.reason += "; " + f.detail;
+    c.findings.push_back(std::move(f));
+  }
+}
+
+}  // namespace kzoo::run
