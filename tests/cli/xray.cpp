@@ -235,7 +235,7 @@ TEST_CASE("source D3's 5 120 load and 128 store transactions", "[cli]") {
 }
 
 // flaws.cu marks the lines of each flaw with the variant's name.
-TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
+TEST_CASE("xray finds one flaw in each of 27 kernels, at its lines", "[cli]") {
   const std::map<std::string, std::vector<std::string>> expected{
       {"race in shared memory",
        {"no_barrier", "no_second_barrier", "no_warp_barrier", "two_writers", "late_write",
@@ -244,6 +244,8 @@ TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
        {"all_write", "overlapping_tiles", "reads_neighbour", "sums_without_atomics"}},
       {"uninitialised read of shared memory", {"no_zeros", "stage_too_early", "dynamic_unwritten"}},
       {"uninitialised read of global memory", {"reads_c", "reads_workspace"}},
+      {"atomic operation on uninitialised global memory", {"adds_to_c"}},
+      {"write out of bounds", {"c_past_its_end"}},
       {"index out of bounds", {"row_too_long", "one_past", "negative", "dynamic_past"}},
       {"read out of bounds", {"a_past_its_end"}},
       {"misaligned access", {"odd_row", "padded_by_one"}}};
@@ -260,7 +262,7 @@ TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
     for (const std::string& name : names) cells += ",flaws:" + name;
     count += names.size();
   }
-  CHECK(count == 25);
+  CHECK(count == 27);
   const auto ran = runner("xray quick --sizes 64x64x32 --json - --plugin-dir " +
                           shell_word(hostile_folder()) + " --cell " + cells);
   INFO(ran.err);
@@ -287,6 +289,20 @@ TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
     ++checked;
   }
   CHECK(checked == count);
+}
+
+TEST_CASE("a write between the rows of C is out of bounds", "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "padded.toml",
+      "plugins = ['flaws:c_between_rows']\n[problem]\nsizes = ['64x64x32']\npadding = [3]\n");
+  const auto ran = runner("xray " + file + " --cell flaws:c_between_rows --plugin-dir " +
+                          shell_word(hostile_folder()));
+  INFO(ran.err);
+  CHECK_THAT(ran.out,
+             ContainsSubstring("write out of bounds") &&
+                 ContainsSubstring(": thread 0 of block (0,0,0), element (0, 64) of C, which is "
+                                   "64x64"));
 }
 
 // What the document says was measured is what is stored.

@@ -133,6 +133,10 @@ __global__ void reads_c(gemm g) {
   own(g) = g.alpha * g.a[thread()] + g.beta * own(g);  // reads_c
 }
 
+__global__ void adds_to_c(gemm g) {
+  atomicAdd(&own(g), g.a[thread()]);  // adds_to_c
+}
+
 __global__ void reads_workspace(gemm g, const float* workspace) {
   own(g) = workspace[thread()];  // reads_workspace
 }
@@ -171,6 +175,16 @@ __global__ void dynamic_past(gemm g) {
 
 __global__ void a_past_its_end(gemm g) {
   own(g) = g.a[(g.m - 1) * g.lda + thread()];  // a_past_its_end
+}
+
+__global__ void c_past_its_end(gemm g) {
+  own(g) = g.a[thread()];
+  if (block_row() + block_col() == 0) g.c[g.m * g.ldc + thread()] = 0;  // c_past_its_end
+}
+
+// Where there is padding; else it is a race.
+__global__ void c_between_rows(gemm g) {
+  if (block_row() + block_col() == 0) g.c[thread() % 32 * g.ldc + g.n] = 0;  // c_between_rows
 }
 
 // Misaligned.
@@ -235,7 +249,8 @@ KZOO_PLUGIN("flaws", "Kernels with one flaw each", KZOO_FLAW(no_barrier),
             KZOO_FLAW(atomic_and_plain), KZOO_FLAW(vector_overlap), KZOO_FLAW(all_write),
             KZOO_FLAW(overlapping_tiles), KZOO_FLAW(reads_neighbour),
             KZOO_FLAW(sums_without_atomics), KZOO_FLAW(no_zeros), KZOO_FLAW(stage_too_early),
-            KZOO_DYNAMIC_FLAW(dynamic_unwritten), KZOO_FLAW(reads_c),
+            KZOO_DYNAMIC_FLAW(dynamic_unwritten), KZOO_FLAW(reads_c), KZOO_FLAW(adds_to_c),
+            KZOO_FLAW(c_past_its_end), KZOO_FLAW(c_between_rows),
             kzoo::variant<with_workspace>("reads_workspace", "one flaw"), KZOO_FLAW(row_too_long),
             KZOO_FLAW(one_past), KZOO_FLAW(negative), KZOO_DYNAMIC_FLAW(dynamic_past),
             KZOO_FLAW(a_past_its_end), KZOO_FLAW(odd_row), KZOO_FLAW(padded_by_one),
