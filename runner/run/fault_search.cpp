@@ -91,7 +91,8 @@ results::finding fault_search::check(loaded_plugin& plugin,
 void fault_search::explain(results::cell& c, loaded_plugin& plugin,
                            const checks::candidate_description& who) {
   for (results::finding& f : of(plugin, who)) {
-    if (is_telling(f)) c.reason += "; " + f.detail;
+    const bool is_known = c.verdict == verdict::crashed && f.outcome == results::outcome::crashed;
+    if (is_telling(f) && !is_known) c.reason += "; " + f.detail;
     c.findings.push_back(std::move(f));
   }
 }

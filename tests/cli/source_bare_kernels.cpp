@@ -111,6 +111,9 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
       ContainsSubstring("; atomic operation on uninitialised global memory, added.cu:8: ") &&
           ContainsSubstring("C must be zero before the kernel adds to it: declare reads_c") &&
           !ContainsSubstring("multiple of"));
+  const std::string crash = judged("far.cu", "", sums + "  c[i * n + j + 8192] = sum;\n");
+  CHECK_THAT(crash, ContainsSubstring("an access to memory around C"));
+  CHECK(crash.find("SIGSEGV") == crash.rfind("SIGSEGV"));
   CHECK_THAT(judged("declared.cu", " reads_c", added), ContainsSubstring("it has no "));
 }
 
