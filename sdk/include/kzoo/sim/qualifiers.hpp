@@ -13,7 +13,10 @@
 
 // Threads of a block stay on one OS thread, and that thread runs one block at a time: so one copy
 // per OS thread is one copy per running block. Poisoned with 0xff bytes before each block.
-#define __shared__ static thread_local
+//
+// nvcc places a kernel's variables one behind the other from a multiple of 1024 bytes on, each at
+// the alignment of its type: tiles whose sizes are multiples of 32 bytes all begin at one.
+#define __shared__ __attribute__((aligned(32))) static thread_local
 
 #define __launch_bounds__(...)
 #define __maxnreg__(...)

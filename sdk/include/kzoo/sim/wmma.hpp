@@ -73,7 +73,8 @@ namespace nvcuda::wmma {
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
   static_assert(kzoo::sim::wmma::shape_exists<Use, T>(m, n, k),
-                "WMMA has no such fragment, or the simulator does not know it");
+                "WMMA has no such fragment, or the simulator lacks it: it has those of __half, "
+                "__nv_bfloat16 and TF32, and none of integers, bits and doubles");
   static_assert(std::same_as<Use, accumulator> == std::same_as<Layout, void>,
                 "matrix_a and matrix_b have a layout, an accumulator has none");
 
