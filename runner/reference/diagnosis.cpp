@@ -46,19 +46,24 @@ numbers column_of(const data::scaled_matrix& x, std::int64_t product, std::int64
   return values;
 }
 
-// What a kernel reads as element (row, col) if it takes x for its transpose: NaN past the edges.
+// What a kernel reads as element (row, col) if it takes x for its transpose, whose rows follow each
+// other without a gap if they are `packed`: NaN past the edges.
 double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
-               std::int64_t col) {
+               std::int64_t col, bool packed) {
   data::scaled_matrix other = x;
   other.transposed = !x.transposed;
+  if (packed) other.ld = x.rows;
   const double number = data::number_at(other, product, row, col,
                                         [&x](std::int64_t index) { return data::word(x, index); });
   return data::scale_at(x, product, row, col) * number;
 }
-std::string misreading(const data::matrix& x, std::string_view name, layout of) {
-  if (!x.transposed) return fmt::format("{} is read transposed", name);
-  return fmt::format("{} is read as if it were not transposed: is layout {} ignored?", name,
-                     layout_name(of));
+std::string misreading(const data::matrix& x, std::string_view names, layout of, layout taken) {
+  const std::string_view verb = names.size() > 1 ? "are" : "is";
+  if (!x.transposed)
+    return fmt::format("{} {} read transposed: is it a kernel for layout {}?", names, verb,
+                       layout_name(taken));
+  return fmt::format("{} {} read as if {} not transposed: is layout {} ignored?", names, verb,
+                     names.size() > 1 ? "they were" : "it were", layout_name(of));
 }
 
 // A wrong element, and all that it could have been computed from.
@@ -221,29 +226,47 @@ class cause_search {
     if (k == n && m == k &&
         all_fit([&](const sample& s) { return dot(row_of(b, s.b_number, s.at.row), s.b); }))
       return "B B is computed, not A B";
-    const auto misread_a = [&](const sample& s) {
-      numbers values;
-      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(a, s.product, s.at.row, i));
-      return values;
-    };
-    const auto misread_b = [&](const sample& s) {
-      numbers values;
-      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, s.b_number, i, s.at.col));
-      return values;
-    };
-    const layout given = problem_.layout;
-    if (all_fit([&](const sample& s) { return dot(s.a, misread_b(s)); }))
-      return misreading(b, "B", given);
-    if (all_fit([&](const sample& s) { return dot(misread_a(s), s.b); }))
-      return misreading(a, "A", given);
-    if (a.transposed && b.transposed &&
-        all_fit([&](const sample& s) { return dot(misread_a(s), misread_b(s)); }))
-      return "A and B are read as if they were not transposed: is layout tt ignored?";
+    for (const bool packed : {false, true})
+      if (std::string found = other_order(packed); !found.empty()) return found;
     if (m == n && all_fit([&](const sample& s) {
           return dot(row_of(a, s.product, s.at.col), column_of(b, s.b_number, s.at.row));
         }))
       return "A B is stored transposed";
     return "";
+  }
+
+  // A, B or both transposed, or all matrices column-major, whose columns follow each other without
+  // a gap if they are `packed`.
+  std::string other_order(bool packed) const {
+    const auto& a = operands_.a;
+    const auto& b = operands_.b;
+    const std::int64_t m = problem_.m, n = problem_.n, k = problem_.k;
+    const auto row_of_a = [&](const sample& s, std::int64_t row) {
+      numbers values;
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(a, s.product, row, i, packed));
+      return values;
+    };
+    const auto column_of_b = [&](const sample& s, std::int64_t col) {
+      numbers values;
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, s.b_number, i, col, packed));
+      return values;
+    };
+    const layout given = problem_.layout;
+    if (all_fit([&](const sample& s) { return dot(s.a, column_of_b(s, s.at.col)); }))
+      return misreading(b, "B", given, a.transposed ? layout::tt : layout::nt);
+    if (all_fit([&](const sample& s) { return dot(row_of_a(s, s.at.row), s.b); }))
+      return misreading(a, "A", given, b.transposed ? layout::tt : layout::tn);
+    if (a.transposed == b.transposed && all_fit([&](const sample& s) {
+          return dot(row_of_a(s, s.at.row), column_of_b(s, s.at.col));
+        }))
+      return misreading(a, "A and B", given, layout::tt);
+    if (a.transposed || b.transposed || (!packed && (m != n || n != k))) return "";
+    const bool by_columns = all_fit([&](const sample& s) {
+      const std::int64_t at = s.at.row * operands_.c.ld + s.at.col;
+      const std::int64_t row = packed ? at % m : s.at.col, col = packed ? at / m : s.at.row;
+      return col < n ? dot(row_of_a(s, row), column_of_b(s, col)) : sum{};
+    });
+    return by_columns ? "it is column-major: exchange A and B, and M and N" : "";
   }
 
   // A or B, or both, of another product of the batch: of the same one everywhere, or of the one

@@ -103,6 +103,51 @@ TEST_CASE("wrong or transposed operands", "[reference]") {
   }
 }
 
+TEST_CASE("column-major kernels, and transposed operands, of matrices that are not square",
+          "[reference]") {
+  const problem p = sized(20, 28, 24);
+  const operands o = operands_of(p);
+  // As a kernel without leading dimensions finds them.
+  const auto at = [](const data::matrix& x, std::int64_t index) {
+    return data::decode(x.type, data::word(x, data::kRedzone + index));
+  };
+  const auto reason = [&](const auto& a, const auto& b) {
+    return reason_of(p, [&](std::int64_t i, std::int64_t j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) sum += at(o.a, a(i, j, k)) * at(o.b, b(i, j, k));
+      return sum;
+    });
+  };
+  using index = std::int64_t;
+  const auto row_of_a = [&](index i, index, index k) { return i * p.k + k; };
+  const auto column_of_a = [&](index i, index, index k) { return i + k * p.m; };
+  const auto row_of_b = [&](index, index j, index k) { return k * p.n + j; };
+  const auto column_of_b = [&](index, index j, index k) { return k + j * p.k; };
+  CHECK_THAT(reason(row_of_a, column_of_b),
+             ContainsSubstring("B is read transposed: is it a kernel for layout nt?"));
+  CHECK_THAT(reason(column_of_a, row_of_b),
+             ContainsSubstring("A is read transposed: is it a kernel for layout tn?"));
+  CHECK_THAT(reason(column_of_a, column_of_b),
+             ContainsSubstring("A and B are read transposed: is it a kernel for layout tt?"));
+  const auto place = [&](index i, index j) { return i * p.n + j; };
+  CHECK_THAT(reason([&](index i, index j, index k) { return place(i, j) % p.m + k * p.m; },
+                    [&](index i, index j, index k) { return k + place(i, j) / p.m * p.k; }),
+             ContainsSubstring("it is column-major: exchange A and B, and M and N"));
+}
+
+TEST_CASE("a column-major kernel that gets the leading dimensions", "[reference]") {
+  const problem p = sized(24, 24, 24);
+  const operands o = operands_of(p);
+  CHECK_THAT(reason_of(p,
+                       [&](std::int64_t i, std::int64_t j) {
+                         double sum = 0;
+                         for (std::int64_t k = 0; k < p.k; ++k)
+                           sum += value_at(o.b, i, k) * value_at(o.a, k, j);
+                         return sum;
+                       }),
+             ContainsSubstring("it is column-major: exchange A and B, and M and N"));
+}
+
 TEST_CASE("fp8 elements that are taken for the other format", "[reference]") {
   const auto misread = [](const problem& p, bool in_a, bool in_b) {
     const operands o = operands_of(p);
