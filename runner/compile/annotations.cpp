@@ -19,8 +19,6 @@ using experiment::node_list;
 constexpr std::string_view kMark = "kzoo:";
 constexpr std::string_view kSpaces = " \t\r";
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 // Where the line has something else than spaces and /* comments */, one of which it may be in.
 std::size_t skip_comments(std::string_view line, bool& in_comment) {
   std::size_t at = 0;
@@ -207,9 +205,14 @@ bool is_architecture(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+}
+
 experiment::node_table annotations(std::string_view source, input::diagnostics& report) {
   experiment::node_table table;
-  if (source.starts_with(kByteOrderMark)) source.remove_prefix(kByteOrderMark.size());
+  source = without_byte_order_mark(source);
   bool in_comment = false;  // of several lines
   unsigned number = 0;
   for (const std::string_view line : lines_of(source)) {

@@ -17,6 +17,8 @@
 
 namespace kzoo::compile {
 
+std::string_view without_byte_order_mark(std::string_view text);
+
 // All such lines before the first that is code, as a table. What is wrong in them is added to
 // `report`.
 experiment::node_table annotations(std::string_view source, input::diagnostics& report);

@@ -1,6 +1,7 @@
 #include "compile/exported_project.hpp"
 
 #include "compile/exported_calls.hpp"
+#include "compile/needed_code.hpp"
 #include "input/diagnostics.hpp"
 #include "os/printable.hpp"
 
@@ -97,6 +98,11 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
     units[fs::path(kUnits) / (library_of(p, u) + extension(how))] = unit_text(p, i);
   }
   files = texts_of(copied);
+  for (const exported_unit& u : p.units) {
+    if (u.how.generated.empty()) continue;
+    std::string& text = files.at(folder_of(u) / place_of(u));
+    text = kernel_code(u.how.kernels, u.source, text, {}).text;
+  }
   for (auto& [place, text] : units) add_text(place, std::move(text), files);
   return linked;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <regex>
 
 namespace kzoo::compile {
 namespace {
@@ -20,7 +21,6 @@ constexpr std::array kNotSimulated{
     construct{"extern __shared__",
               "`extern __shared__` is not there in the simulator; write T* "
               "tile = kzoo::dynamic_shared<T>()"},
-    construct{"<mma.h>", "the simulator's nvcuda::wmma is in <kzoo/wmma.hpp>"},
     construct{"<cuda_pipeline.h>",
               "asynchronous copies that both devices have are in <kzoo/async_copy.hpp>"},
     construct{"<cuda/barrier>", "an mbarrier that both devices have is in <kzoo/mbarrier.hpp>"},
@@ -55,11 +55,93 @@ unsigned line_with(std::string_view source, std::string_view text, std::string_v
   return 0;
 }
 
+// Names of CUDA C++ that the compiler does not know.
+std::vector<std::string> unknown_names(const std::string& compiler_output) {
+  static const std::regex kUnknown(
+      "(?:\u2018|')((?:__|h2)\\w+)(?:\u2019|') was not declared|"
+      "declaration of (?:\u2018|')((?:__|h2)\\w+)(?:\u2019|') must be available|"
+      "(?:\u2018|')(\\w+)(?:\u2019|') is not a member of (?:\u2018|')(?:nvcuda|wmma|cooperative_groups|cg)");
+  std::vector<std::string> names;
+  for (std::sregex_iterator at(compiler_output.begin(), compiler_output.end(), kUnknown), end;
+       at != end; ++at)
+    add_once(names, (*at)[1].str() + (*at)[2].str() + (*at)[3].str());
+  return names;
+}
+
+// How the names of a library's functions begin, and the words of a `kzoo:` line that link it; the
+// first that fits counts.
+struct linked_library {
+  std::string_view prefix, words;
+};
+constexpr std::array kLibraries{
+    linked_library{"cublasLt", "libraries=cublasLt"},
+    linked_library{"cublas", "libraries=cublas"},
+    linked_library{"cusparse", "libraries=cusparse"},
+    linked_library{"cusolver", "libraries=cusolver"},
+    linked_library{"curand", "libraries=curand"},
+    linked_library{"cufft", "libraries=cufft"},
+    linked_library{"cudnn", "libraries=cudnn"},
+    linked_library{"nvrtc", "libraries=nvrtc"},
+    linked_library{"nvml", "libraries=nvidia-ml"},
+    linked_library{"cuda", ""},  // the runtime's are always there
+    linked_library{"cu", "libraries=cuda"},
+    linked_library{"cblas_", "native libraries=openblas"},
+    linked_library{"omp_", "options=-fopenmp"},
+    linked_library{"GOMP_", "options=-fopenmp"},
+};
+
+// Words for what the linker misses.
+std::vector<std::string> missing_words(const std::string& output) {
+  static const std::regex kMissing("undefined reference to [^\\w]+(\\w+)");
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(output.begin(), output.end(), kMissing), end; at != end; ++at) {
+    const std::string name = (*at)[1];
+    const auto library = std::ranges::find_if(
+        kLibraries, [&](const linked_library& l) { return name.starts_with(l.prefix); });
+    if (library != kLibraries.end() && !library->words.empty()) add_once(found, library->words);
+  }
+  return found;
+}
+
+// Whether the compiler objects to one of the lines; nvcc has them in parentheses.
+bool is_objected_to(unsigned first, unsigned last, std::string_view output) {
+  for (unsigned line = first; line <= last; ++line)
+    if (has(output, fmt::format(":{}:", line)) || has(output, fmt::format("({}): error", line)))
+      return true;
+  return false;
+}
+
 }  // namespace
+
+std::string host_code_hints(std::string_view file, const needed_code& code,
+                            const std::vector<std::string>& headers,
+                            std::string_view compiler_output) {
+  std::string text;
+  for (const std::string& name : headers)
+    text += fmt::format("{}: note: {} is not here, and was left out\n", file, name);
+  if (code.open_line > 0) {
+    text += fmt::format(
+        "{}:{}: note: a bracket in this line has no end, so kernels behind it are not found: close it, "
+        "or cut the file here if the rest is host code\n",
+        file, code.open_line);
+  }
+  for (const unmarked_code& u : code.unmarked) {
+    if (!is_objected_to(u.first_line, u.last_line, compiler_output)) continue;
+    text += fmt::format(
+        "{}:{}: note: {} is not marked as __device__, and was compiled because code that the "
+        "kernel needs mentions it: if the kernel does not use it, cut out lines {} to {}\n",
+        file, u.first_line, u.name, u.first_line, u.last_line);
+  }
+  return text;
+}
 
 std::string hints(std::string_view device, std::string_view file, std::string_view source,
                   std::string_view compiler_output) {
   std::string text;
+  for (const std::string& words : missing_words(std::string(compiler_output)))
+    text += fmt::format(
+        "{}: note: what the linker misses comes with `// kzoo: {}` in the first lines\n", file,
+        words);
   if (device == "cuda") {
     const bool of_hopper = has(compiler_output, "wgmma") || has(compiler_output, "setmaxnreg") ||
                            has(compiler_output, "sm_90a");
@@ -70,6 +152,12 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
           file);
     }
     return text;
+  }
+  for (const std::string& name : unknown_names(std::string(compiler_output))) {
+    text += fmt::format(
+        "{}: note: {} is not there in the simulator: run the kernel on a GPU (--device cuda), or "
+        "compile it for one here (runner compile FILE -o DIR)\n",
+        file, name);
   }
   for (const std::string_view name : {"cuda", "cublas"}) {
     const bool is_named = has(compiler_output, fmt::format("‘{}", name)) ||

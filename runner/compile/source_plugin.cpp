@@ -3,13 +3,16 @@
 #include "compile/bare_kernel.hpp"
 #include "compile/device_code.hpp"
 #include "compile/hints.hpp"
+#include "compile/needed_code.hpp"
 #include "compile/run_compiler.hpp"
+#include "compile/source_files.hpp"
 #include "core/version.hpp"
 #include "input/read_file.hpp"
 #include "manifest/kernel_file.hpp"
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/sha256.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -146,15 +149,48 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
       files, [&](const std::string& file) { return fs::last_write_time(file, fault) >= start; });
 }
 
-[[noreturn]] void refuse(const fs::path& source, const recipe& how, std::string_view text,
+[[noreturn]] void refuse(const fs::path& source, const recipe& how, const std::string& notes,
                          const process::command_result& result) {
   const std::string name = source.string();
   throw does_not_compile(fmt::format(
-      "{}{}error: {} {} for {}{}", result.output, hints(how.device, name, text, result.output),
-      name, "does not compile", how.device,
+      "{}{}error: {} {} for {}{}", result.output, notes, name, "does not compile", how.device,
       result.hung || !result.exceeded.empty()
           ? ": the compiler " + process::how_it_failed(result, kTimeoutSeconds)
           : ""));
+}
+
+// Headers that the compiler could not find, which only host code may need.
+struct missing_headers {
+  words names;
+  std::string output;  // the compiler's about them
+};
+struct header_is_missing {};
+
+// What a bare kernel needs of its source, without headers that are not here.
+needed_code code_without_missing(const source_unit& u, const fs::path& source,
+                                 const std::string& text, bool simulated,
+                                 const missing_headers& missing) {
+  needed_code code = kernel_code(u.kernels, source, text, {simulated, !missing.names.empty()});
+  std::string without;
+  for (const std::string& line : lines_of(code.text)) {
+    const auto header = includes_in(line);
+    const bool is_missing =
+        !header.empty() && std::ranges::count(missing.names, header[0].name) > 0;
+    without += (is_missing ? "" : line) + '\n';
+  }
+  code.text = fmt::format("#line 1 {}\n{}", literal(source.string()), without);
+  return code;
+}
+
+// Notes the header that the compiler could not find, if the source includes it.
+void throw_if_header_is_missing(const needed_code& code, const std::string& output,
+                                missing_headers& missing) {
+  for (const auto& [name, quoted] : includes_in(code.text)) {
+    if (output.find(fmt::format(": {}: ", name)) == std::string::npos) continue;
+    missing.names.push_back(name);
+    missing.output += output;
+    throw header_is_missing();
+  }
 }
 
 // What the compiler printed, and the files that it read, but for those in the folder.
@@ -249,12 +285,13 @@ std::string ptx_in(const fs::path& folder) {
 // compiler writes elsewhere: what a source makes it write does not reach the library.
 template <class Failed>
 built build_device_code(const commands& c, const recipe& how, const source_unit& u,
-                        const fs::path& source, const cache& kept, const fs::path& library,
-                        const Failed& failed) {
+                        const fs::path& source, const std::string& needed, const cache& kept,
+                        const fs::path& library, const Failed& failed) {
   constexpr input::file_kind kKernelsFile{"a file of compiled kernels", ".fatbin", 256};
   const temporary_folder scratch = kept.begin();
   const fs::path folder = scratch.path(), rule = folder / "dependencies",
-                 text = folder / "launch.cu", kernels = folder / "kernels.fatbin";
+                 text = folder / "kzoo_launch.cu", kernels = folder / "kernels.fatbin";
+  write_file(folder / source.filename(), needed);
   write_file(text, u.generated + mark_text(u.kernels));
   words compile = c.compile;
   append(compile, {text.string(), "--keep", "--keep-dir", folder.string(), "-MD", "-MF",
@@ -310,29 +347,44 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
                               how.include, name, fs::path(file).replace_extension(".so").string()));
   }
   constexpr int kTries = 3;  // where a file is saved while it is compiled
-  for (int tries = 1;; ++tries) {
-    const std::string text = read_source(source, file.string());
-    const source_unit u = unit_of(describe(source, file.string(), text), source, point);
-    const commands c = commands_for(source, how, u, asked);
-    const std::string key = key_of(c, how, text + u.preamble + u.generated);
-    const bool host_code = !is_device_code(u, how);
-    if (auto found = kept.find(key, library)) return {std::move(*found), false, "", host_code};
+  missing_headers missing;
+  for (int tries = 1;; ++tries) try {
+      const std::string text = read_source(source, file.string());
+      const source_unit u = unit_of(describe(source, file.string(), text), source, point);
+      const commands c = commands_for(source, how, u, asked);
+      const std::string key = key_of(c, how, text + u.preamble + u.generated);
+      const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, how);
+      if (auto found = kept.find(key, library)) return {std::move(*found), false, "", host_code};
 
-    const auto start = fs::file_time_type::clock::now();
-    const temporary_folder begun = kept.begin();
-    const fs::path compiled_file =
-        u.generated.empty()
-            ? source
-            : begun.path() / fs::path("launch").replace_extension(source.extension());
-    if (host_code && !u.generated.empty()) write_file(compiled_file, u.generated);
-    const auto failed = [&](const auto& result) { refuse(file, how, text, result); };
-    const auto [output, includes] =
-        host_code ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
-                  : build_device_code(c, how, u, source, kept, begun.path() / library, failed);
-    refuse_if_large(begun.path(), file.string(), how.device);
-    if (any_changed_since(includes, start) && tries < kTries) continue;
-    return {kept.store(begun.path(), key, library, includes), true, output, host_code};
-  }
+      const auto start = fs::file_time_type::clock::now();
+      const temporary_folder begun = kept.begin();
+      const bool simulated = how.device != "cuda" && !u.settings.native;
+      const needed_code code =
+          is_bare ? code_without_missing(u, source, text, simulated, missing) : needed_code{};
+      const auto failed = [&](const process::command_result& result) {
+        throw_if_header_is_missing(code, result.output, missing);
+        const std::string name = file.string();
+        refuse(file, how,
+               hints(how.device, name, text, missing.output + result.output) +
+                   host_code_hints(name, code, missing.names, result.output),
+               result);
+      };
+      fs::path compiled_file = source;
+      if (is_bare && host_code) {
+        compiled_file =
+            begun.path() / fs::path("kzoo_launch").replace_extension(source.extension());
+        write_file(compiled_file, u.generated);
+        write_file(begun.path() / source.filename(), code.text);
+      }
+      const auto [output, includes] =
+          host_code ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
+                    : build_device_code(c, how, u, source, code.text, kept, begun.path() / library,
+                                        failed);
+      refuse_if_large(begun.path(), file.string(), how.device);
+      if (any_changed_since(includes, start) && tries < kTries) continue;
+      return {kept.store(begun.path(), key, library, includes), true, output, host_code};
+    } catch (const header_is_missing&) {  // it is left out the next time
+    }
 }
 
 fs::path generated_plugin(const std::string& name, const std::string& text, const recipe& how,
@@ -347,7 +399,7 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
   const built made = build(c, how, source, "", begun.path(), library,
-                           [&](const auto& result) { refuse(source, how, text, result); });
+                           [&](const auto& result) { refuse(source, how, "", result); });
   return kept.store(begun.path(), key, library, made.includes);
 }
 

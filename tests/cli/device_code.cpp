@@ -51,7 +51,8 @@ struct device_author {
 
   device_author() {
     folder.write("product.cu", kOfDevice);
-    folder.write("hostile.cu", std::string(kOfDevice) + kOfHost);
+    folder.write("host.hpp", kOfHost);
+    folder.write("hostile.cu", std::string(kOfDevice) + "#include \"host.hpp\"\n");
     folder.write("mine.cu", read_text(source_folder() / "sdk" / "template" / "mine.cu"));
     folder.write("gemm.toml", "baseline = 'serial:ikj'\n[problem]\nsizes = [16]\n");
   }

@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 #include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -379,4 +380,126 @@ block = 64
   CHECK(
       contains(b.run(file).err,
                "sums.toml:6:1: error: variant: two variants are called 'sums_T'; give each an id"));
+}
+
+namespace {
+
+// As whole programs and extensions of PyTorch are: the kernel alone needs nothing that is not here.
+constexpr const char* kProgram = R"(// kzoo: entry=gemm::product<16> block=16,16 shared=2048
+// kzoo: grid=ceil_div(N,16),ceil_div(M,16) arguments=A,B,C,M,N,K
+#include <cublas_v2.h>
+#include <cooperative_groups.h>
+#include <torch/extension.h>
+#include "helpers/not_here.h"
+#define CHECK_CUDA(x) if ((x) != cudaSuccess) exit(1)
+#define DEVICE __device__ __forceinline__
+namespace cg = cooperative_groups;
+using namespace torch::indexing;
+static cublasHandle_t handle = make_handle();
+namespace gemm {
+struct sizes { int m, n, k; };  // } for both
+struct buffer { float* p; buffer(size_t n) { CHECK_CUDA(cudaMalloc(&p, n)); } };
+DEVICE float times(float a, float b) { return a * b; }
+template <int T>
+__global__ void __launch_bounds__(T * T) product(const float* a, const float* b, float* c, int m,
+                                                 int n, int k) {
+  extern __shared__ float tiles[];
+  float *ta = tiles, *tb = tiles + T * T;
+  const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, col = blockIdx.x * T + x;
+  float sum = 0;
+  for (int k0 = 0; k0 < k; k0 += T) {
+    ta[y * T + x] = row < m && k0 + x < k ? a[row * k + k0 + x] : 0;
+    tb[y * T + x] = col < n && k0 + y < k ? b[(k0 + y) * n + col] : 0;
+    cg::this_thread_block().sync();
+    for (int i = 0; i < T; ++i) sum += times(ta[y * T + i], tb[i * T + x]);
+    __syncthreads();
+  }
+  if (row < m && col < n) c[row * n + col] = sum;
+}
+template <int T>
+void launch(float* a, float* b, float* c, sizes s) {
+  product<T><<<dim3(s.n / T, s.m / T), dim3(T, T), 2048>>>(a, b, c, s.m, s.n, s.k);
+  CHECK_CUDA(cudaGetLastError());
+}
+}  // namespace gemm
+__global__ void other(float* c) { asm volatile("no instruction"); }
+torch::Tensor matmul(torch::Tensor a, torch::Tensor b) { return torch::mm(a, b); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("matmul", &matmul); }
+int main() {
+  gemm::buffer x(100);
+  gemm::launch<16>(x.p, x.p, x.p, {1, 1, 1});
+  cublasDestroy(handle);
+}
+)";
+
+}  // namespace
+
+TEST_CASE("the kernel of a whole program runs, and its host code needs nothing") {
+  const bench b;
+  const auto ran = b.run(b.folder.write("program.cu", kProgram), "--sizes 33");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");
+}
+
+TEST_CASE("the kernel of a whole program compiles for a GPU", "[.nvcc]") {
+  nvcc();
+  const bench b;
+  const auto ran = runner("compile " + b.folder.write("program.cu", kProgram) + " --arch 80 -o " +
+                          b.folder.path().string());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+}
+
+TEST_CASE("what a kernel of a whole program lacks is named, and where to cut the file") {
+  const bench b;
+  const auto said = [&](const std::string& from, const std::string& to) {
+    const auto ran =
+        b.run(b.folder.write("program.cu", replaced(kProgram, from, to)), "--sizes 33");
+    CHECK(ran.code == 2);
+    return ran.err;
+  };
+  const std::string of_torch = said("float sum = 0;", "float sum = torch::zero();");
+  CHECK(contains(of_torch, "program.cu:22:"));
+  CHECK(contains(of_torch, "note: torch/extension.h is not here, and was left out"));
+  CHECK(contains(said("cg::this_thread_block()", "cg::this_grid()"),
+                 "note: this_grid is not there in the simulator"));
+  CHECK(contains(said("float sum = 0;", "float sum = matmul(0, 0);"),
+                 "program.cu:39: note: matmul is not marked as __device__, and was compiled"));
+}
+
+TEST_CASE("tiles in static shared memory begin where nvcc has them, with <mma.h> as it is") {
+  const bench b;
+  const auto file = b.folder.write("tiles.cu", R"(// kzoo: entry=tiles<half> types="f16->f32"
+// kzoo: grid=N/16,M/16 block=32 granularity=16,16,16 arguments=A,lda,B,ldb,C,ldc,K
+#include <cuda_fp16.h>
+#include <mma.h>
+using namespace nvcuda;
+template <class T>
+__global__ void tiles(const T* a, int lda, const T* b, int ldb, float* c, int ldc, int k) {
+  __shared__ T ta[16 * 16];
+  __shared__ T tb[16 * 16];
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, T, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, T, wmma::row_major> fb;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> fc;
+  wmma::fill_fragment(fc, 0.f);
+  for (int k0 = 0; k0 < k; k0 += 16) {
+    for (int i = threadIdx.x; i < 256; i += 32) {
+      ta[i] = a[(blockIdx.y * 16 + i / 16) * lda + k0 + i % 16];
+      tb[i] = b[(k0 + i / 16) * ldb + blockIdx.x * 16 + i % 16];
+    }
+    __syncthreads();
+    wmma::load_matrix_sync(fa, ta, 16);
+    wmma::load_matrix_sync(fb, tb, 16);
+    wmma::mma_sync(fc, fa, fb, fc);
+    __syncthreads();
+  }
+  wmma::store_matrix_sync(c + blockIdx.y * 16 * ldc + blockIdx.x * 16, fc, ldc, wmma::mem_row_major);
+}
+)");
+  const auto types = b.folder.write(
+      "types.toml", "plugins = ['" + file + "']\n[problem]\nsizes = [64]\ndtype = 'f16->f32'\n");
+  const auto ran = runner(types + " --device cpu --no-journal --json -");
+  INFO(ran.err);
+  CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 using kzoo::compile::hints;
+using kzoo::compile::host_code_hints;
 using kzoo::test::ContainsSubstring;
 
 TEST_CASE("instructions of sm_90a without it get a sentence that names ARCH", "[compile]") {
@@ -28,15 +29,48 @@ TEST_CASE("a construct that the compiler does not object to gets no sentence", "
 }
 
 TEST_CASE("a header of CUDA that is not simulated gets the SDK's own", "[compile]") {
-  const std::string source =
-      "#include <mma.h>\n#include <cuda_pipeline.h>\n#include <cuda/barrier>\n";
-  const std::string missing = "m.cu:1:10: fatal error: mma.h: No such file or directory\n";
-  CHECK(hints("cpu", "m.cu", source, missing) ==
-        "m.cu:1: note: the simulator's nvcuda::wmma is in <kzoo/wmma.hpp> (docs/porting.md)\n");
+  const std::string source = "#include <cuda_pipeline.h>\n#include <cuda/barrier>\n";
   const std::string within =
       "In file included from /usr/include/cuda_pipeline_helpers.h:53,\n"
-      "                 from m.cu:2,\n/usr/include/x.h:323:9: error: x\n";
+      "                 from m.cu:1,\n/usr/include/x.h:323:9: error: x\n";
   CHECK_THAT(hints("cpu", "m.cu", source, within), ContainsSubstring("<kzoo/async_copy.hpp>"));
-  CHECK_THAT(hints("cpu", "m.cu", source, "m.cu:3:10: fatal error: x\n"),
+  CHECK_THAT(hints("cpu", "m.cu", source, "m.cu:2:10: fatal error: x\n"),
              ContainsSubstring("<kzoo/mbarrier.hpp>"));
+}
+
+TEST_CASE("names of CUDA that are not simulated are named", "[compile]") {
+  const std::string said =
+      "m.cu:1:1: error: \u2018__vadd4\u2019 was not declared in this scope\n"
+      "m.cu:2:1: error: there are no arguments to '__vadd4' that depend on a template parameter, so "
+      "a declaration of '__vsub4' must be available\n"
+      "m.cu:3:1: error: \u2018this_grid\u2019 is not a member of \u2018cooperative_groups\u2019\n"
+      "m.cu:4:1: error: \u2018mine\u2019 was not declared in this scope\n";
+  const std::string notes = hints("cpu", "m.cu", "", said);
+  for (const std::string name : {"__vadd4", "__vsub4", "this_grid"})
+    CHECK_THAT(notes, ContainsSubstring("note: " + name + " is not there in the simulator"));
+  CHECK_THAT(notes, !ContainsSubstring("mine"));
+}
+
+TEST_CASE("what the linker misses is named as the word of a kzoo: line", "[compile]") {
+  const auto noted = [](const std::string& name) {
+    return hints("cuda", "m.cu", "", "m.cu:(.text+0x8): undefined reference to `" + name + "'\n");
+  };
+  CHECK(
+      noted("cublasCreate_v2") ==
+      "m.cu: note: what the linker misses comes with `// kzoo: libraries=cublas` in the first lines\n");
+  CHECK_THAT(noted("cublasLtMatmul"), ContainsSubstring("libraries=cublasLt`"));
+  CHECK_THAT(noted("cuTensorMapEncodeTiled"), ContainsSubstring("libraries=cuda`"));
+  CHECK_THAT(noted("omp_get_num_threads"), ContainsSubstring("options=-fopenmp`"));
+  CHECK(noted("cudaMine") == "");
+  CHECK(noted("mine") == "");
+}
+
+TEST_CASE("where to cut a file is said by its line", "[compile]") {
+  const kzoo::compile::needed_code code{"", {{"help", 3, 5}, {"other", 8, 9}}, 7};
+  const std::string notes = host_code_hints("m.cu", code, {"a.h"}, "m.cu(4): error: x\n");
+  CHECK_THAT(notes, ContainsSubstring("m.cu: note: a.h is not here, and was left out") &&
+                        ContainsSubstring("m.cu:3: note: help is not marked as __device__") &&
+                        ContainsSubstring("cut out lines 3 to 5") &&
+                        ContainsSubstring("m.cu:7: note: a bracket in this line has no end") &&
+                        !ContainsSubstring("other"));
 }

@@ -1,0 +1,230 @@
+#include "compile/needed_code.hpp"
+
+#include "compile/annotations.hpp"
+#include "compile/description.hpp"
+#include "compile/source_items.hpp"
+#include "os/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <span>
+
+namespace kzoo::compile {
+namespace {
+
+std::span<const token> tokens_of_item(const std::vector<token>& file, const source_item& d) {
+  return std::span(file).subspan(d.first, d.last - d.first);
+}
+
+// Which of the items are needed.
+class need_search {
+ public:
+  need_search(const std::vector<token>& file, const macros& known,
+              const std::vector<source_item>& declared)
+      : file_(file), macros_(known), declared_(declared), is_needed_(declared.size()) {
+    for (const source_item& d : declared)
+      if (d.is_marked) marked_.insert(d.names.begin(), d.names.end());
+  }
+
+  void mention(std::string_view word) {
+    if (!mentioned_.insert(word).second) return;
+    if (const auto known = macros_.find(word); known != macros_.end()) mention(known->second.body);
+  }
+  void mention(std::span<const token> tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].kind != token_kind::word) continue;
+      const std::string_view next = i + 1 < tokens.size() ? tokens[i + 1].text : "";
+      if (next == "(" || next == "<") called_.insert(tokens[i].text);
+      mention(tokens[i].text);
+    }
+  }
+
+  bool is_mentioned(const source_item& d) const {
+    return std::ranges::any_of(d.names, [&](auto name) { return mentioned_.contains(name); });
+  }
+
+  const std::vector<bool>& needed() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = 0; i < declared_.size(); ++i) {
+        if (is_needed_[i] || !is_needed(declared_[i])) continue;
+        is_needed_[i] = changed = true;
+        mention(tokens_of_item(file_, declared_[i]));
+      }
+    }
+    return is_needed_;
+  }
+
+ private:
+  bool is_needed(const source_item& d) const {
+    if (d.is_operator) return d.is_marked;
+    if (d.names.empty()) return true;
+    if (d.is_marked || !d.is_function) return is_mentioned(d);
+    // The host's function that launches a kernel may have its name.
+    return std::ranges::any_of(
+        d.names, [&](auto name) { return called_.contains(name) && !marked_.contains(name); });
+  }
+
+  const std::vector<token>& file_;
+  const macros& macros_;
+  const std::vector<source_item>& declared_;
+  std::vector<bool> is_needed_;
+  std::set<std::string_view> mentioned_, called_, marked_;
+};
+
+// A source whose lines keep their numbers.
+class edited_text {
+ public:
+  explicit edited_text(std::string_view source) : source_(source) {}
+
+  std::size_t begin_of(const token& t) const {
+    return static_cast<std::size_t>(t.text.data() - source_.data());
+  }
+  std::size_t end_of(const token& t) const { return begin_of(t) + t.text.size(); }
+  unsigned line_of(std::size_t at) const {
+    return 1 + static_cast<unsigned>(std::ranges::count(source_.substr(0, at), '\n'));
+  }
+
+  // In the order of the source.
+  void replace(std::size_t begin, std::size_t end, std::string_view by) {
+    text_ += source_.substr(copied_, begin - copied_);
+    text_ += by;
+    text_.append(
+        static_cast<std::size_t>(std::ranges::count(source_.substr(begin, end - begin), '\n')),
+        '\n');
+    copied_ = end;
+  }
+  std::string_view between(std::size_t begin, std::size_t end) const {
+    return source_.substr(begin, end - begin);
+  }
+  std::string text() const { return text_ + std::string(source_.substr(copied_)); }
+
+ private:
+  std::string_view source_;
+  std::string text_;
+  std::size_t copied_ = 0;
+};
+
+// Leaves out all but the directives, which count wherever they stand.
+void leave_out(std::span<const token> declared, edited_text& text) {
+  std::size_t begin = text.begin_of(declared.front());
+  for (const token& t : declared) {
+    const bool stays =
+        t.kind == token_kind::directive && !trimmed(t.text.substr(1)).starts_with("pragma");
+    if (!stays) continue;
+    text.replace(begin, text.begin_of(t), "");
+    begin = text.end_of(t);
+  }
+  text.replace(begin, std::max(begin, text.end_of(declared.back())), "");
+}
+
+// Behind what stands in parentheses, if they begin here.
+std::size_t past_parentheses(std::span<const token> tokens, std::size_t at) {
+  int depth = 0;
+  for (; at < tokens.size(); ++at) {
+    depth += tokens[at].text == "(" ? 1 : tokens[at].text == ")" ? -1 : 0;
+    if (depth == 0) return tokens[at].text == ")" ? at + 1 : at;
+  }
+  return at;
+}
+
+// `extern __shared__ float tile[];`
+void replace_dynamic_shared(std::span<const token> statement, edited_text& text) {
+  constexpr std::array<std::string_view, 5> kNoType{"extern", "__shared__", "__align__", "alignas",
+                                                    "__attribute__"};
+  const std::size_t count = statement.size();
+  if (count < 5 || std::ranges::count(statement, "__shared__", &token::text) == 0) return;
+  if (statement[count - 3].text != "[" || statement[count - 2].text != "]") return;
+  std::size_t type = 0;
+  while (type + 4 < count && std::ranges::count(kNoType, statement[type].text) > 0)
+    type = past_parentheses(statement, type + 1);
+  const token& name = statement[count - 4];
+  const std::size_t type_begin = text.begin_of(statement[type]);
+  const std::string_view of = trimmed(text.between(type_begin, text.begin_of(name)));
+  text.replace(text.begin_of(statement[0]), text.end_of(statement[count - 1]),
+               fmt::format("{0}* {1} = kzoo::dynamic_shared<{0}>();", of, name.text));
+}
+
+void replace_all_dynamic_shared(std::span<const token> function, edited_text& text) {
+  for (std::size_t begin = 1; begin < function.size(); ++begin) {
+    if (function[begin].text != "extern") continue;
+    const auto rest = function.subspan(begin);
+    const auto end = std::ranges::find(rest, ";", &token::text);
+    if (end == rest.end()) return;
+    const auto length = static_cast<std::size_t>(end - rest.begin()) + 1;
+    replace_dynamic_shared(rest.first(length), text);
+    begin += length - 1;
+  }
+}
+
+// Before `using namespace torch::indexing;`, for a header that is not here may be what declares it.
+void declare_namespace(std::span<const token> used, const std::vector<token>& file,
+                       edited_text& text) {
+  if (used.size() < 4 || used[0].text != "using" || used[1].text != "namespace") return;
+  if (used[2].kind != token_kind::word) return;
+  for (std::size_t i = 0; i + 2 < file.size();
+       ++i)  // an alias is no namespace that could be opened
+    if (file[i].text == "namespace" && file[i + 1].text == used[2].text && file[i + 2].text == "=")
+      return;
+  const std::size_t begin = text.begin_of(used[0]);
+  const std::string_view name = text.between(text.begin_of(used[2]), text.begin_of(used.back()));
+  text.replace(begin, begin, fmt::format("namespace {} {{}} ", name));
+}
+
+}  // namespace
+
+needed_code needed_by(const std::vector<std::string>& entries, std::string_view source,
+                      const std::vector<std::string>& headers, const adaptation& to) {
+  source = without_byte_order_mark(source);
+  const std::vector<token> file = tokens_of(source);
+  const macros known = macros_in(file);
+  const source_items found = items_in(file, known);
+  edited_text text(source);
+  need_search all(file, known, found.all);
+  for (const std::string& entry : entries) all.mention(tokens_of(entry));
+  // A kernel with another name may be the one that is meant: the compiler finds it then.
+  if (std::ranges::none_of(found.all, [&](const auto& d) { return all.is_mentioned(d); }))
+    for (const source_item& d : found.all)
+      if (d.is_marked)
+        for (const std::string_view name : d.names) all.mention(name);
+  for (const std::string& header : headers)
+    for (const token& t : tokens_of(header)) all.mention(t.text);
+
+  needed_code result;
+  if (found.open != nullptr) result.open_line = text.line_of(text.begin_of(*found.open));
+  const std::vector<bool>& needed = all.needed();
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const source_item& d = found.all[i];
+    const auto tokens = tokens_of_item(file, d);
+    if (!needed[i]) {
+      leave_out(tokens, text);
+      continue;
+    }
+    if (to.simulated) replace_all_dynamic_shared(tokens, text);
+    if (to.lacks_headers) declare_namespace(tokens, file, text);
+    if (d.is_marked || !d.has_body || d.names.empty()) continue;
+    result.unmarked.push_back({std::string(d.names.front()),
+                               text.line_of(text.begin_of(tokens.front())),
+                               text.line_of(text.begin_of(tokens.back()))});
+  }
+  result.text = text.text();
+  return result;
+}
+
+needed_code kernel_code(const manifest::described_kernels& kernels,
+                        const std::filesystem::path& source, std::string_view text,
+                        const adaptation& to) {
+  std::vector<std::string> entries, headers;
+  for (const manifest::described_variant& v : kernels.variants) entries.push_back(v.launch.entry);
+  std::error_code fault;
+  for (const std::filesystem::path& file : source_and_headers(source))
+    if (!std::filesystem::equivalent(file, source, fault))
+      headers.push_back(read_source(file, file.string()));
+  return needed_by(entries, text, headers, to);
+}
+
+}  // namespace kzoo::compile

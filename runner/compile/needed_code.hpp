@@ -1,0 +1,42 @@
+#pragma once
+// What kernels need of the file that they are in, which may be a whole program: its host code is
+// left out, and so nothing has to be there that this alone calls.
+
+#include "manifest/variants.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::compile {
+
+// A function or a class that is not marked as the device's, and stays because what is needed
+// mentions it.
+struct unmarked_code {
+  std::string name;
+  unsigned first_line, last_line;
+};
+
+struct needed_code {
+  std::string text;  // the source with all else blank, in the lines that it had
+  std::vector<unmarked_code> unmarked{};
+  unsigned open_line = 0;  // of a bracket that has no end, or 0
+};
+
+// What else is changed in it.
+struct adaptation {
+  bool simulated = false;  // a function's `extern __shared__ T x[]` becomes what the simulator has
+  bool lacks_headers = false;  // namespaces that are used are declared
+};
+
+// Needed is what has no name, what the entries mention, which name kernels as a launch does, what
+// the texts of included headers do, and what all that mentions.
+needed_code needed_by(const std::vector<std::string>& entries, std::string_view source,
+                      const std::vector<std::string>& headers, const adaptation& to);
+// `text`: that of the source, whose headers are read from its folder.
+needed_code kernel_code(const manifest::described_kernels& kernels,
+                        const std::filesystem::path& source, std::string_view text,
+                        const adaptation& to);
+
+}  // namespace kzoo::compile

@@ -1,0 +1,20 @@
+#pragma once
+// C++ divided into tokens, as far as one has to know to find declarations in it.
+
+#include <string_view>
+#include <vector>
+
+namespace kzoo::compile {
+
+enum class token_kind : unsigned char { word, number, literal, symbol, directive };
+
+struct token {
+  token_kind kind;
+  std::string_view text;  // a part of the source
+};
+
+// All but spaces and comments. A symbol is one character; a directive is what stands from '#' to
+// the end of its line, or of the last one that it goes on in.
+std::vector<token> tokens_of(std::string_view source);
+
+}  // namespace kzoo::compile
