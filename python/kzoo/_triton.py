@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import types as python_types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _program
@@ -24,6 +25,9 @@ _USUAL = {word.lower(): word for word in ("A", "B", "C", "M", "N", "K")}
 _USUAL |= {
     word: word for word in (*_USUAL.values(), "lda", "ldb", "ldc", "alpha", "beta", "groups")
 }
+_USUAL |= {f"{matrix}_ptr": matrix.upper() for matrix in "abc"}
+# The strides of A, B and C along their rows and columns, as Triton's tutorials call them.
+_STRIDES = {"a": "mk", "b": "kn", "c": "mn"}
 # What the product itself may have beside A and B, and the manifest's key that says so.
 _OF_PRODUCT = {
     "scale_a": ("scale_block_a", "f32"),
@@ -57,6 +61,80 @@ def _operand_types(epilogue: str, of_c: str) -> dict[str, str]:
     return found
 
 
+def _usual_words(layout: str) -> dict[str, str]:
+    """By the names of parameters, for a product of this layout."""
+    words = dict(_USUAL)
+    for place, (matrix, (down, along)) in enumerate(_STRIDES.items()):
+        if layout[place : place + 1] == "t":
+            down, along = along, down
+        words |= {f"stride_{matrix}{down}": f"ld{matrix}", f"stride_{matrix}{along}": "1"}
+    return words
+
+
+class _Size:
+    """A size of the problem in the arithmetic of a grid's function: an expression of a manifest."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _joined(self, operator: str, other: Any) -> _Size:
+        return _Size(f"({self} {operator} {other})")
+
+    def _joined_behind(self, operator: str, other: Any) -> _Size:
+        return _Size(f"({other} {operator} {self})")
+
+    def __add__(self, other: Any) -> _Size:
+        return self._joined("+", other)
+
+    def __sub__(self, other: Any) -> _Size:
+        return self._joined("-", other)
+
+    def __mul__(self, other: Any) -> _Size:
+        return self._joined("*", other)
+
+    def __floordiv__(self, other: Any) -> _Size:
+        return self._joined("/", other)
+
+    def __mod__(self, other: Any) -> _Size:
+        return self._joined("%", other)
+
+    def __radd__(self, other: Any) -> _Size:
+        return self._joined_behind("+", other)
+
+    def __rsub__(self, other: Any) -> _Size:
+        return self._joined_behind("-", other)
+
+    def __rmul__(self, other: Any) -> _Size:
+        return self._joined_behind("*", other)
+
+    def __rfloordiv__(self, other: Any) -> _Size:
+        return self._joined_behind("/", other)
+
+    def __bool__(self) -> bool:
+        raise ValueError(f"a grid cannot depend on whether {self} is so: write it as expressions")
+
+
+def _grid_of(function: Callable[..., Any], constants: Mapping[str, Any]) -> list[Expression]:
+    """Of `lambda meta: (triton.cdiv(M, meta["BM"]),)`, in which M, N and K are the problem's."""
+    sizes = {name: _Size(name) for name in ("M", "N", "K", "lda", "ldb", "ldc", "groups")}
+    code = function.__code__
+    cells = tuple(
+        python_types.CellType(sizes[name]) if name in sizes else cell
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
+    )
+    at_sizes = python_types.FunctionType(
+        code, function.__globals__ | sizes, closure=cells or None
+    )
+    found = at_sizes({**sizes, **constants})
+    return [
+        one if isinstance(one, int) else str(one)
+        for one in (found if isinstance(found, tuple | list) else (found,))
+    ]
+
+
 def _with_values(given: Expression, constants: Mapping[str, Any]) -> Expression:
     """A manifest knows sizes and no constants."""
     if isinstance(given, int):
@@ -76,6 +154,7 @@ class Launch:
         multiples_of_16: Sequence[str],
         epilogue: str = "",
         product: Mapping[str, Any] | None = None,
+        layout: str = "nn",
     ) -> None:
         for given in (*constants, *arguments, *multiples_of_16):
             if given not in parameters:
@@ -87,11 +166,15 @@ class Launch:
                 self.elements[operand] = kind
         self.signature: dict[str, str] = {}
         self.words: dict[str, str] = {}
+        self.constants = dict(constants)
+        words = _usual_words(layout)
         for name in parameters:
-            if name in constants:
+            usual = name if name in self.elements else words.get(name)
+            if name not in constants and str(arguments.get(name, usual)) == "1":
+                self.constants[name] = 1  # as Triton takes it where it compiles for a call
+            if name in self.constants:
                 self.signature[name] = "constexpr"
                 continue
-            usual = name if name in self.elements else _USUAL.get(name)
             word = arguments.get(name, usual)
             if word is None:
                 raise ValueError(
@@ -144,7 +227,7 @@ def toml(keys: Mapping[str, Any]) -> str:
 def triton_kernel(
     function: Any,
     *,
-    grid: Expression | Sequence[Expression],
+    grid: Expression | Sequence[Expression] | Callable[..., Any],
     constants: Mapping[str, Any] | None = None,
     arguments: Mapping[str, Expression] | None = None,
     types: str = "f32",
@@ -164,7 +247,9 @@ def triton_kernel(
 
     `constants`: the values of its `tl.constexpr` parameters. `arguments`: what the others get, as
     in docs/compiled-kernels.md, "lda" or "ceil_div(K, BK):i64"; those that are called A, B, C, M,
-    N, K (or in small letters), lda, ldb, ldc, alpha and beta get these. `epilogue`: "bias + relu", what
+    N, K (or in small letters), lda, ldb, ldc, alpha and beta get these, and so do a_ptr, stride_am
+    and the others of Triton's tutorials. `grid`: expressions, or a function of the constants, in
+    which M, N, K, lda, ldb and ldc are the problem's. `epilogue`: "bias + relu", what
     the kernel does to the product; its operands are arguments, too. `scale_block_a`, "1x128", and
     `scale_block_b`: blocks that have a scale, so that scale_a and scale_b are arguments. `groups`:
     rows are in groups, and `offsets` and "groups", their number, are. `multiples_of_16`:
@@ -197,13 +282,20 @@ def triton_kernel(
         if value
     }
     launch = Launch(
-        function.arg_names, types, values, arguments or {}, multiples_of_16, epilogue, product
+        function.arg_names,
+        types,
+        values,
+        arguments or {},
+        multiples_of_16,
+        epilogue,
+        product,
+        str((manifest or {}).get("layouts", "nn")),
     )
     places = {parameter: (place,) for place, parameter in enumerate(function.arg_names)}
     source = ASTSource(
         fn=function,
         signature=launch.signature,
-        constexprs={places[constant]: value for constant, value in values.items()},
+        constexprs={places[constant]: value for constant, value in launch.constants.items()},
         attrs={places[one]: [["tt.divisibility", _DIVISOR]] for one in launch.aligned},
     )
     options = {"num_warps": num_warps, "num_stages": num_stages, "enable_fp_fusion": True} | options
@@ -211,7 +303,8 @@ def triton_kernel(
     meta = compiled.metadata
     if meta.profile_scratch_size or meta.launch_cooperative_grid:
         raise ValueError("no manifest launches a kernel that profiles itself, or a cooperative one")
-    sizes = [_with_values(one, values) for one in ([grid] if isinstance(grid, int | str) else grid)]
+    given = _grid_of(grid, values) if callable(grid) else grid
+    sizes = [_with_values(one, values) for one in ([given] if isinstance(given, int | str) else given)]
     name = name or function.__name__
     keys: dict[str, Any] = {
         "kernel": f"{name}.cubin",

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "examples" / "triton")]
 
 import kzoo  # noqa: E402
-from kzoo._triton import Launch  # noqa: E402
+from kzoo._triton import Launch, _grid_of  # noqa: E402
 
 PARAMETERS = ["a", "b", "c", "M", "lda", "alpha", "scratch", "tiles", "BK"]
 ARGUMENTS = {"scratch": "workspace", "tiles": "ceil_div(K, BK):i64"}
@@ -38,6 +38,34 @@ class Launching(unittest.TestCase):
             ["A", "B", "C", "M:i32", "lda:i32", "alpha:f32", "workspace", "ceil_div(K, 64):i64"],
         )
         self.assertEqual(launch(types="f64").signature["alpha"], "fp64")
+
+    def test_names_of_the_tutorials_have_their_meaning(self) -> None:
+        names = ["a_ptr", "b_ptr", "c_ptr", "M", "N", "K", "stride_am", "stride_ak", "stride_bk"]
+        names += ["stride_bn", "stride_cm", "stride_cn", "BM"]
+        made = Launch(names, "f16", {"BM": 64}, {}, ())
+        words = ["A", "B", "C", "M:i32", "N:i32", "K:i32", "lda:i32", "ldb:i32", "ldc:i32"]
+        self.assertEqual(list(made.words.values()), words)
+        ones = {"stride_ak": 1, "stride_bn": 1, "stride_cn": 1}
+        self.assertEqual(made.constants, {"BM": 64} | ones)
+        self.assertEqual(made.signature["stride_cn"], "constexpr")
+        made = Launch(names, "f16", {"BM": 64}, {}, (), layout="tt")
+        self.assertEqual(made.words["stride_ak"], "lda:i32")
+        self.assertEqual(made.words["stride_bn"], "ldb:i32")
+        self.assertEqual(made.constants["stride_am"], 1)
+        made = Launch(names, "f16", {"BM": 64}, {"stride_ak": "K", "stride_cn": 1}, ())
+        self.assertEqual(made.words["stride_ak"], "K:i32")
+
+    def test_a_grid_may_be_a_function_of_the_constants(self) -> None:
+        def ceil_div(x: int, y: int) -> int:
+            return (x + y - 1) // y
+
+        M, N = 512, 256  # of some call; the problem's are meant
+        constants = {"BM": 64, "BN": 32}
+        grid = _grid_of(lambda meta: (ceil_div(M, meta["BM"]) * ceil_div(N, meta["BN"]),), constants)
+        self.assertEqual(grid, ["((((M + 64) - 1) / 64) * (((N + 32) - 1) / 32))"])
+        self.assertEqual(_grid_of(lambda meta: (2 * meta["K"], meta["BM"]), constants), ["(2 * K)", 64])
+        with self.assertRaisesRegex(ValueError, "depend on whether"):
+            _grid_of(lambda meta: 1 if meta["M"] - 1 else 2, constants)
 
     def test_operands_of_an_epilogue_are_arguments(self) -> None:
         names = ["a", "b", "bias", "scales", "c"]
