@@ -69,7 +69,7 @@ void print_json(const std::vector<results::device>& all) {
     list.back()["peaks"] =
         peaks ? storage::to_json(*peaks, storage::detail::all) : nlohmann::ordered_json();
   }
-  write_data(stdout, storage::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2) + '\n');
+  write_text(stdout, storage::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2) + '\n');
 }
 
 }  // namespace

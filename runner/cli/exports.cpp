@@ -64,7 +64,7 @@ export_file::~export_file() {
 
 // Errors stay with the stream.
 void export_file::append(std::string_view text) {
-  write_data(file_ == nullptr ? stdout : file_, text);
+  write_text(file_ == nullptr ? stdout : file_, text);
 }
 
 void export_file::finish() {

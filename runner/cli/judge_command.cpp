@@ -181,7 +181,7 @@ file_judgement compiled(const std::string& name, const judge_options& o) {
 
 void print(const judge_options& o, const std::string& line, const file_judgement& j) {
   if (!o.json) return print_to(stdout, "{}\n", summary(j));
-  const bool written = write_data(stdout, line + '\n') && std::fflush(stdout) == 0;
+  const bool written = write_text(stdout, line + '\n') && std::fflush(stdout) == 0;
   if (!written) throw not_written("stdout cannot be written");
 }
 

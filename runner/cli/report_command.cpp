@@ -109,12 +109,7 @@ int report(const report_options& options) {
   }
   const results::document d = storage::read(options.files.front());
   if (options.as) {
-    render(d, *options.as, options.shown, [&](std::string_view text) {
-      if (options.as == format::markdown)
-        write_text(stdout, text);
-      else
-        write_data(stdout, text);
-    });
+    render(d, *options.as, options.shown, [](std::string_view text) { write_text(stdout, text); });
   } else {
     write_text(stdout, report::full_report(d, report::view_of(stdout, options.shown)));
   }

@@ -5,26 +5,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <string>
+#include <random>
 
 namespace kzoo {
 namespace {
 
-// Those of report::styled().
-constexpr std::array<std::string_view, 5> kColours{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m",
-                                                   "\x1b[32m"};
-
-// The bytes at the start of the text that are written unchanged.
-std::size_t unchanged(std::string_view text) {
-  if (text[0] == '\n') return 1;
-  const auto colour =
-      std::ranges::find_if(kColours, [&](std::string_view c) { return text.starts_with(c); });
-  if (colour != kColours.end()) return colour->size();
-  const character c = first_character(text);
-  return c.is_printable ? c.bytes.size() : 0;
+const std::string& colour_mark() {
+  static const std::string mark = [] {
+    std::random_device random;
+    return fmt::format("\x1b{:08x}{:08x}", random(), random());
+  }();
+  return mark;
 }
 
 }  // namespace
@@ -42,25 +34,30 @@ std::size_t columns_of(std::FILE* stream) {
   return known ? size.ws_col : kUsual;
 }
 
-void write_text(std::FILE* to, std::string_view text) {
-  std::string shown;
-  while (!text.empty()) {
-    std::size_t taken = unchanged(text);
-    if (taken > 0) {
-      shown += text.substr(0, taken);
-    } else {
-      taken = first_character(text).bytes.size();
-      shown += printable(text.substr(0, taken));
-    }
-    text.remove_prefix(taken);
-  }
-  std::fwrite(shown.data(), 1, shown.size(), to);
+std::string coloured(std::string_view text, std::string_view colour) {
+  const std::string& mark = colour_mark();
+  return fmt::format("{0}{1}m{2}{0}0m", mark, colour, text);
 }
 
-bool write_data(std::FILE* to, std::string_view data) {
-  if (isatty(fileno(to)) == 0) return std::fwrite(data.data(), 1, data.size(), to) == data.size();
-  write_text(to, data);
-  return std::ferror(to) == 0;
+std::string safe_text(std::string_view text) {
+  const std::string& mark = colour_mark();
+  std::string safe;
+  while (!text.empty()) {
+    const std::string_view first = first_character(text).bytes;
+    if (text.starts_with(mark)) {
+      safe += "\x1b[";
+      text.remove_prefix(mark.size());
+    } else {
+      safe += first == "\n" ? "\n" : printable(first);
+      text.remove_prefix(first.size());
+    }
+  }
+  return safe;
+}
+
+bool write_text(std::FILE* to, std::string_view text) {
+  const std::string safe = safe_text(text);
+  return std::fwrite(safe.data(), 1, safe.size(), to) == safe.size();
 }
 
 }  // namespace kzoo

@@ -1,5 +1,6 @@
 #include "ranks/rank.hpp"
 
+#include "os/output.hpp"
 #include "process/channel.hpp"
 #include "process/child.hpp"
 #include "ranks/messages.hpp"
@@ -111,7 +112,7 @@ int rank_main(const plan_factory& make_plan) try {
   run_rank(control, make_plan);
   return 0;
 } catch (const std::exception& e) {
-  fmt::print(stderr, "error: {}\n", e.what());
+  print_to(stderr, "error: {}\n", e.what());
   return 1;
 }
 

@@ -1,5 +1,6 @@
 #include "report/text.hpp"
 
+#include "os/output.hpp"
 #include "os/printable.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ std::string styled(std::string_view words, style s, bool colour) {
   std::string text = printable(words);
   if (!colour || s == style::plain || text.empty()) return text;
   constexpr std::array kCodes{"", "32", "31", "2", "1"};  // by style
-  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes.at(static_cast<std::size_t>(s)), text);
+  return coloured(text, kCodes.at(static_cast<std::size_t>(s)));
 }
 
 std::string markdown(std::string_view words, style s) {

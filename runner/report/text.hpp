@@ -11,7 +11,7 @@ namespace kzoo::report {
 
 enum class style { plain, good, bad, dim, bold };
 
-// The text, safe for a terminal (os/printable.hpp), with colour codes if `colour`.
+// The text, safe for a terminal (os/printable.hpp), coloured (os/output.hpp) if `colour`.
 std::string styled(std::string_view words, style s, bool colour);
 
 // The same for Markdown: markup is escaped, line breaks become spaces, and the styles bad and bold

@@ -150,9 +150,9 @@ results::document read_document(std::istream& in, const std::string& file) {
 }
 
 std::string dumped(const json& j, int indent) {
-  // What is one line to this program must be one to whoever splits text into lines: in ASCII,
-  // without Unicode's line separators.
-  return j.dump(indent, ' ', indent < 0, json::error_handler_t::replace);
+  // In ASCII nothing drives a terminal, and what is one line to this program is one to whoever
+  // splits text into lines, also by Unicode's line separators.
+  return j.dump(indent, ' ', true, json::error_handler_t::replace);
 }
 
 json to_json(const results::device& d) { return to_value(d); }
