@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "context.hpp"
+#include "os/printable.hpp"
 
 #include <kzoo/kzoo.h>
 #include <kzoo/error.hpp>
@@ -12,7 +13,7 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 
 using kzoo::error;
 using kzoo::library::outcome;
@@ -24,23 +25,25 @@ thread_local std::string last_error;
 thread_local kzoo::library::kernel last_kernel;
 thread_local std::string last_kernel_name;
 
+// A sentence may quote what others wrote, such as a table.
+kzoo_status fail(kzoo_status status, std::string_view why) {
+  last_error = kzoo::printable(why);
+  return status;
+}
+
 // Runs `body`, which returns an outcome, and turns an exception into a status and a sentence.
 template <class Body>
 kzoo_status guarded(Body&& body) {
   try {
     outcome o = body();
     if (o.computed_by.of != nullptr) last_kernel = o.computed_by;
-    last_error = std::move(o.why);
-    return o.status;
+    return fail(o.status, o.why);
   } catch (const error& e) {
-    last_error = e.what();
-    return e.status;
+    return fail(e.status, e.what());
   } catch (const std::bad_alloc&) {
-    last_error = "no more host memory";
-    return KZOO_OUT_OF_MEMORY;
+    return fail(KZOO_OUT_OF_MEMORY, "no more host memory");
   } catch (const std::exception& e) {
-    last_error = e.what();
-    return KZOO_ERROR;
+    return fail(KZOO_ERROR, e.what());
   }
 }
 

@@ -1,5 +1,10 @@
 #include "tuned.hpp"
 
+#include "input/invalid.hpp"
+#include "input/read_file.hpp"
+#include "storage/field.hpp"
+#include "storage/parse.hpp"
+
 #include <kzoo/kzoo.h>
 #include <kzoo/error.hpp>
 #include <kzoo/layout.hpp>
@@ -8,12 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
+#include <cstdint>
 
 namespace kzoo::library {
 namespace {
 
-using json = nlohmann::json;
+using storage::field;
 
 [[noreturn]] void refuse(const std::string& why) { throw error(KZOO_INVALID_TABLE, why); }
 
@@ -23,42 +28,37 @@ std::string capability(const kzoo_device& d) {
          std::to_string(d.compute_capability % 10);
 }
 
-void require_same_device(const json& table, const kzoo_device& d, const std::string& name) {
-  const auto require = [&](const char* what, const std::string& there, const std::string& here) {
+void require_same_device(const field& table, const kzoo_device& d, const std::string& name) {
+  const field made_on = table.at("device");
+  const auto require = [](const field& f, const char* what, const std::string& there,
+                          const std::string& here) {
     if (there != here) {
-      refuse("was made on another device: its " + std::string(what) + " is '" + there +
-             "', here it is '" + here + "'");
+      f.refuse("was made on another device: its " + std::string(what) + " is '" + there +
+               "', here it is '" + here + "'");
     }
   };
-  const json& made_on = table.at("device");
-  const auto id = made_on.at("id").get<std::string>();  // "cuda:0"
-  require("kind", id.substr(0, id.find(':')), d.kind == KZOO_CUDA ? "cuda" : "cpu");
+  const std::string id = made_on.at("id").text();  // "cuda:0"
+  require(made_on, "kind", id.substr(0, id.find(':')), d.kind == KZOO_CUDA ? "cuda" : "cpu");
   if (d.kind != KZOO_CUDA) return;
-  require("compute capability", table.at("compute_capability"), capability(d));
-  require("name", made_on.at("name"), name);
+  require(made_on, "compute capability", table.at("compute_capability").text(), capability(d));
+  require(made_on, "name", made_on.at("name").text(), name);
 }
 
-// Not of anything else: what null or an object has would be passed over.
-const json& list(const json& of, const char* key) {
-  const json& found = of.at(key);
-  if (!found.is_array()) refuse('"' + std::string(key) + "\" is " + found.dump() + ", and no list");
-  return found;
-}
-
-tuned_entry read_entry(const json& p, const json& best) {
+tuned_entry read_entry(const field& p, const field& best) {
   const auto size = [&](const char* key) {
-    const json& value = p.at(key);
-    // One beyond 2^63 becomes a negative number.
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 1) {
-      refuse(std::string(key) + " is " + value.dump() + ", and no whole number from 1 to 2^63 - 1");
-    }
-    return value.get<double>();
+    const auto number = p.at(key).integer<std::int64_t>();
+    if (number < 1) p.at(key).refuse("expected a whole number from 1 on");
+    return static_cast<double>(number);
   };
-  return {{{size("m"), size("n"), size("k"), p.contains("batch") ? size("batch") : 1},
-           p.value("dtype", "f32"),
-           p.value("layout", "nn")},
-          best.at("plugin"),
-          best.at("variant")};
+  const auto text = [&](const char* key, const char* otherwise) {
+    const auto known = p.find(key);
+    return known ? known->text() : otherwise;
+  };
+  return {{{size("m"), size("n"), size("k"), p.find("batch") ? size("batch") : 1},
+           text("dtype", "f32"),
+           text("layout", "nn")},
+          best.at("plugin").text(),
+          best.at("variant").text()};
 }
 
 // How a plugin of the user's own is found; "" where the table does not know.
@@ -73,31 +73,29 @@ std::string way_out(const tuned_table& table, const std::string& plugin) {
 
 tuned_table read_tuned_table(const std::filesystem::path& file, const kzoo_device& d,
                              const std::string& device_name) {
+  constexpr input::file_kind kTunedFile{"a tuned table", ".json", 64};
+  const std::string name = file.string();
   tuned_table all{file, {}, {}};
   try {
-    std::ifstream text(file);
-    if (!text) refuse("cannot be read");
-    const json table = json::parse(text);
-    if (table.value("schema", "") != "kzoo.tuned/1") {
-      refuse("is no tuned table: its key \"schema\" is not \"kzoo.tuned/1\"");
-    }
+    const nlohmann::ordered_json content =
+        storage::parse(input::read_file(file, kTunedFile), {name, 1});
+    const field table(content, name);
+    table.at("schema").require_schema("kzoo.tuned/1");
     require_same_device(table, d, device_name);
-    for (const json& of : list(table, "problems")) {
-      const json& ranked = list(of, "ranked");
-      const bool has_epilogue = of.at("problem").contains("epilogue");  // no call asks for one
-      if (!has_epilogue && !ranked.empty())
-        all.entries.push_back(read_entry(of.at("problem"), ranked.at(0)));
+    for (const field& of : table.at("problems").elements()) {
+      const std::vector<field> ranked = of.at("ranked").elements();
+      const field p = of.at("problem");
+      const bool has_epilogue = p.find("epilogue").has_value();  // no call asks for one
+      if (!has_epilogue && !ranked.empty()) all.entries.push_back(read_entry(p, ranked.front()));
     }
-    if (table.contains("plugins")) {
-      for (const json& p : list(table, "plugins"))
-        all.plugin_files.emplace(p.at("name"), p.value("file", ""));
+    if (const auto plugins = table.find("plugins")) {
+      for (const field& p : plugins->elements()) {
+        const auto made_of = p.find("file");
+        all.plugin_files.emplace(p.at("name").text(), made_of ? made_of->text() : "");
+      }
     }
-  } catch (const error& e) {
-    refuse(file.string() + ": " + e.what());
-  } catch (const json::exception& e) {
-    refuse(file.string() + ": is no tuned table: " + e.what());
-  } catch (const std::ios_base::failure& e) {  // such as a folder
-    refuse(file.string() + ": cannot be read: " + e.code().message());
+  } catch (const input::invalid& e) {
+    refuse(e.what());
   }
   return all;
 }
