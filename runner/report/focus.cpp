@@ -16,7 +16,11 @@ using results::document;
 
 // Whether a is to be shown rather than b.
 bool is_better(const cell& a, const cell& b) {
-  const auto rank = [](const cell& c) { return is_timed(c) ? 0 : is_failure(c.verdict) ? 1 : 2; };
+  // As in tuning (results/best.hpp): what was measured to the end comes first.
+  const auto rank = [](const cell& c) {
+    if (is_timed(c)) return c.time->stopped == timing::stop::slower ? 1 : 0;
+    return is_failure(c.verdict) ? 2 : 3;
+  };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   return is_timed(a) && a.time->median_ms < b.time->median_ms;
 }

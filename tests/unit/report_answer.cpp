@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 
+#include <algorithm>
 #include <string>
 
 using namespace kzoo;
@@ -125,8 +126,10 @@ TEST_CASE("one new kernel is what the answer is about", "[report]") {
   d.plugins[2].source = "/home/mine/mine.cu";
   CHECK(focus_of(d).subject == "mine");
   CHECK(speed_of(d).starts_with("mine:8x8_4x4 is 1.25x as fast as base:8x8_4x4 on 1024x1024"));
-  CHECK_THAT(speed_of(d), ContainsSubstring("place 1 of 3. Over 2 problems it is 1.25x to 1.25x as "
-                                            "fast as base: faster on 2."));
+  CHECK_THAT(speed_of(d),
+             ContainsSubstring("place 1 of 3. Over 2 problems it is 1.25x (on 512x512x512 "
+                               "f32) to 1.25x (on 1024x1024x1024 f32) as fast as base: "
+                               "faster on 2."));
   const std::string table = table_of(d);  // a row for each problem, none for others
   CHECK_THAT(table, ContainsSubstring("512x512x512 f32"));
   CHECK_THAT(table, !ContainsSubstring("other"));
@@ -137,6 +140,25 @@ TEST_CASE("one new kernel is what the answer is about", "[report]") {
   d.plugins[1].source = "/home/mine/other.cu";
   CHECK(focus_of(d).subject.empty());
   CHECK(speed_of(d).starts_with("Fastest of the new kernels on 1024x1024x1024 f32: mine"));
+}
+
+TEST_CASE("each figure of the answer is of the kernel that it names, losses too", "[report]") {
+  document d = run_of({"base", "mine"}, {512, 1024});
+  d.plugins[1].source = "/home/mine/mine.cu";
+  // Another variant, which is the faster one on the first problem and was stopped on the second.
+  for (const std::size_t problem : {0U, 1U}) {
+    d.cells.push_back(made_cell("mine", problem, 5));
+    d.cells.back().kernel.variant = "small";
+  }
+  d.cells[1] = made_cell("mine", 0, 20);
+  d.cells[5].time->stopped = timing::stop::slower;
+  std::ranges::stable_sort(d.cells, {}, &results::cell::problem);
+  compare_with_baseline(d);
+  CHECK_THAT(
+      speed_of(d),
+      ContainsSubstring("mine:8x8_4x4 is 1.11x as fast as base:8x8_4x4 on 1024x1024x1024") &&
+          ContainsSubstring("Over 2 problems it is 0.500x (on 512x512x512 f32) to 1.11x (on "
+                            "1024x1024x1024 f32) as fast as base: faster on 1, slower on 1."));
 }
 
 TEST_CASE("a kernel is not held to a roofline of memory alone", "[report]") {
@@ -166,8 +188,13 @@ TEST_CASE("no kernel is called fast by the simulator", "[report]") {
   d.cells[1].verdict = verdict::wrong;
   CHECK(speed_of(d).starts_with("fast is right on 0 of 1 problems. "));
   CHECK_THAT(table_of(d), !ContainsSubstring(" ms"));
+  // Nor are times asked for where it alone is there.
   d.experiment.timing.enabled = false;
+  CHECK(speed_of(d).ends_with("which does not tell how fast a kernel is on a GPU."));
+  for (results::cell& c : d.cells) c.time.reset();
   CHECK(speed_of(d).ends_with("No times were asked for."));
+  for (results::plugin_record& p : d.plugins) p.description->device = KZOO_CPU;
+  CHECK(speed_of(d).ends_with("which does not tell how fast a kernel is on a GPU."));
 }
 
 TEST_CASE("another precision is named where speeds are compared", "[report]") {
