@@ -54,6 +54,9 @@ install(EXPORT kernel-zoo-library NAMESPACE kzoo:: FILE kernel-zoo-library-targe
 if(TARGET kzoo_blas)
   install(TARGETS kzoo_blas LIBRARY)
 endif()
+file(RELATIVE_PATH KZOO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${PROJECT_SOURCE_DIR}/library/kzoo.pc.in ${PROJECT_BINARY_DIR}/library/kzoo.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/library/kzoo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/library/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 if(KZOO_CUDA_ENABLED AND KZOO_CUDA_AT)

@@ -156,7 +156,7 @@ std::optional<product> to_product(const gemm_arguments& x, const kzoo_call& how)
   require_pointer(x.out, "C");
   if (x.k == 0) {
     if (scalar(x.beta, x.c.type) == 1) return {};
-    throw error(KZOO_UNSUPPORTED, "k is 0, and no kernel multiplies C by beta alone");
+    return as_row_major(x, how);
   }
   require_pointer(x.a.data, "A");
   require_pointer(x.b.data, "B");

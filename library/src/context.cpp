@@ -2,7 +2,10 @@
 
 #include "tuned.hpp"
 
+#include <kzoo/caller.hpp>
 #include <kzoo/error.hpp>
+
+#include <functional>
 
 using namespace kzoo::library;
 
@@ -63,8 +66,22 @@ kzoo_context::~kzoo_context() {
 
 outcome kzoo_context::run(const product& p) {
   const current_device scope(*device_);
+  if (p.problem.k == 0) return run_without_product(p);
   const found on = find(p.stream);
   return on.work->run(p, on.is_one_of_many);
+}
+
+// It is computed as a product of zeros, with an alpha of 0.
+outcome kzoo_context::run_without_product(product p) {
+  kzoo_problem& of = p.problem;
+  of = kzoo::product_of_zeros(of);
+  const std::uint64_t bytes = kzoo::bytes_of_zeros(of);
+  const std::unique_ptr<void, std::function<void(void*)>> zeros(
+      device_->allocate(bytes, p.stream), [&](void* memory) { device_->free(memory, p.stream); });
+  device_->fill_with_zeros(zeros.get(), bytes, p.stream);
+  p.a = p.b = zeros.get();
+  of.alignment = kzoo::common_alignment(p.a, p.b, p.c);
+  return run(p);
 }
 
 kzoo_context::found kzoo_context::find(void* stream) {

@@ -37,6 +37,8 @@ struct kzoo_context {
     bool is_one_of_many;
   };
   found find(void* stream);
+  // beta C, where k is 0.
+  kzoo::library::outcome run_without_product(kzoo::library::product p);
   void forget_streams();
 
   std::unique_ptr<kzoo::library::device> device_;

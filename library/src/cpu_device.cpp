@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 namespace kzoo::library {
@@ -36,6 +37,9 @@ class cpu_device : public device {
                   "no memory for a workspace of " + std::to_string(bytes) + " bytes");
     }
     return memory;
+  }
+  void fill_with_zeros(void* memory, std::uint64_t bytes, void*) override {
+    std::memset(memory, 0, bytes);
   }
   void free(void* memory, void*) override { std::free(memory); }
   void free_unused(void* memory) override { std::free(memory); }

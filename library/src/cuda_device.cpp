@@ -91,6 +91,9 @@ class cuda_device : public device {
           KZOO_OUT_OF_MEMORY);
     return memory;
   }
+  void fill_with_zeros(void* memory, std::uint64_t bytes, void* stream) override {
+    check(cudaMemsetAsync(memory, 0, bytes, stream_of(stream)), "cudaMemsetAsync");
+  }
   void free(void* memory, void* stream) override { cudaFreeAsync(memory, stream_of(stream)); }
   void free_unused(void* memory) override { cudaFree(memory); }
   std::unique_ptr<marker> make_marker() override { return std::make_unique<event>(); }

@@ -37,6 +37,8 @@ class device {
 
   // Memory for what is enqueued from now on, 256-byte aligned. Throws kzoo::error.
   virtual void* allocate(std::uint64_t bytes, void* stream) = 0;
+  // Enqueued on the stream.
+  virtual void fill_with_zeros(void* memory, std::uint64_t bytes, void* stream) = 0;
   // Freed when all is done that is enqueued now.
   virtual void free(void* memory, void* stream) = 0;
   // Freed now: nothing uses it any more.

@@ -162,6 +162,8 @@ const char* kzoo_last_kernel(void) {
   return last_kernel_name.c_str();
 }
 
+const char* kzoo_version(void) { return KZOO_VERSION; }
+
 const char* kzoo_status_name(kzoo_status status) {
   struct named {
     kzoo_status status;

@@ -179,8 +179,10 @@ TEST_CASE("exported kernels are built alone and give the bits of the points that
   CHECK(nlohmann::json::parse(told).at("experiment") == "tune.toml");
   CHECK(call(0, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr) == nullptr);
   CHECK(call(1, 0, 0, 1, x, 1, x, 1, 0, nullptr, 1, nullptr) == nullptr);
-  check_says(call(1, 1, 0, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must be at least 1");
-  check_says(call(0, -1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must be at least 1");
+  x[0] = 3;
+  CHECK(call(1, 1, 0, 1, nullptr, 1, nullptr, 1, 2, x, 1, nullptr) == nullptr);
+  CHECK(x[0] == 6);
+  check_says(call(0, -1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must not be negative");
   check_says(call(2, 2, 2, 1, x, 1, x, 2, 0, x, 2, nullptr), "lda is less than a line of A");
   check_says(call(2, 2, 2, 1, x, 2, x, 2, 0, nullptr, 2, nullptr), "a, b or c is null");
   check_says(call(10000, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "how much workspace");
@@ -188,18 +190,22 @@ TEST_CASE("exported kernels are built alone and give the bits of the points that
   check_says(call(1 << 25, 1, 1, 1, x, 1, x, 1, 0, x, kFar, nullptr), "more than 2^56 elements");
 }
 
-// A plugin for two types, which says when two threads are in it at once.
+// A plugin for two types, which says when two threads are in it at once, or too many instances are
+// kept.
 constexpr const char* kTwoTypes = R"(// kzoo: native
 #include <kzoo/plugin.hpp>
 #include <atomic>
 #include <thread>
-inline std::atomic<int> inside{0};
+inline std::atomic<int> inside{0}, alive{0};
 struct both {
+  both() { ++alive; }
+  ~both() { --alive; }
   using types = kzoo::types<float, double>;
   static constexpr bool batches = true;
   template <class Gemm>
   void run(const Gemm& g, kzoo::stream_t) const {
     if (++inside > 1) throw std::runtime_error("two threads at once");
+    if (alive > 300) throw std::runtime_error("too many instances");
     std::this_thread::yield();
     if constexpr (requires { g.products(); }) {
       for (int i = 0; i < g.products(); ++i) g[i].store(0, 0, g[i].a_at(0, 0) * g[i].b_at(0, 0));
@@ -212,7 +218,7 @@ struct both {
 KZOO_PLUGIN("two-types", "One element", kzoo::variant<both>("any", "its product"));
 )";
 
-TEST_CASE("functions of one plugin take turns, and batches are checked") {
+TEST_CASE("functions of one plugin take turns, batches are checked, and instances are bounded") {
   bench b;
   // A link, whose name is the plugin's.
   b.folder.write("elsewhere/real.cpp", kTwoTypes);
@@ -270,6 +276,12 @@ TEST_CASE("functions of one plugin take turns, and batches are checked") {
   const bool right = work(of_f32, 2.0F);
   CHECK(other.get());
   CHECK(right);
+  for (int i = 0; i < 1000; ++i) {
+    const float x = 2;
+    float c = 0;
+    CHECK(of_f32(1, 1, 1, 1 + i, &x, 1, &x, 1, 0, &c, 1, 1, 0, 0, 0, nullptr) == nullptr);
+    CHECK(c == 4.0F * float(1 + i));
+  }
 }
 
 TEST_CASE("an exported project is a target of CMake") {

@@ -6,6 +6,7 @@
 
 #include <kzoo/error.hpp>
 
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -46,6 +47,9 @@ class fake_device : public device {
   void* allocate(std::uint64_t bytes, void*) override {
     CHECK_FALSE(seen.capturing);
     return *seen.allocated.insert(new char[bytes]).first;
+  }
+  void fill_with_zeros(void* memory, std::uint64_t bytes, void*) override {
+    std::memset(memory, 0, bytes);
   }
   void free(void* memory, void*) override { free_unused(memory); }
   void free_unused(void* memory) override {

@@ -133,6 +133,8 @@ KZOO_API const char* kzoo_last_error(void);
 /* "plugin:variant", which computed this thread's last product; "" before the first. Valid until
  * the thread asks again. */
 KZOO_API const char* kzoo_last_kernel(void);
+/* "0.1.0", of the library that is loaded. */
+KZOO_API const char* kzoo_version(void);
 /* "KZOO_OK", or "unknown status". */
 KZOO_API const char* kzoo_status_name(kzoo_status status);
 

@@ -26,6 +26,21 @@ inline std::uint64_t common_alignment(const void* a, const void* b, const void* 
   return alignment >= kMost ? kMost : std::min(alignment, kVector);
 }
 
+// For k = 0, which no kernel takes: the same C, as the product of an A and a B of zeros in one
+// memory of so many bytes. Where alpha is 0, they are read.
+inline kzoo_problem product_of_zeros(kzoo_problem p) {
+  p.k = 32;  // some kernels take no less
+  p.alpha = 0;
+  p.lda = p.layout_a == KZOO_ROW_MAJOR ? p.k : p.m;
+  p.ldb = p.layout_b == KZOO_ROW_MAJOR ? p.n : p.k;
+  p.stride_a = p.stride_b = 0;
+  return p;
+}
+inline std::uint64_t bytes_of_zeros(const kzoo_problem& p) {
+  const std::uint64_t most = p.type_a == KZOO_F64 || p.type_b == KZOO_F64 ? 8 : 4;
+  return static_cast<std::uint64_t>(std::max(p.m, p.n) * p.k) * most;
+}
+
 // All of a problem that has no epilogue, as words to find it by.
 using plain_problem =
     std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t)>;

@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -82,10 +85,40 @@ class workspace {
   workspace(const workspace&) = delete;
   workspace& operator=(const workspace&) = delete;
   void* data() const { return data_; }
+  void fill_with_zeros(std::uint64_t bytes) {
+    check(cudaMemsetAsync(data_, 0, bytes, stream_), "cudaMemsetAsync");
+  }
 
  private:
   cudaStream_t stream_;
   void* data_ = nullptr;
+};
+
+inline bool is_capturing(void* stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// A place in a stream.
+class marker {
+ public:
+  marker() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate"); }
+  ~marker() { cudaEventDestroy(event_); }
+  marker(const marker&) = delete;
+  marker& operator=(const marker&) = delete;
+  // The place after all that is enqueued now.
+  void record(void* stream) {
+    check(cudaEventRecord(event_, static_cast<cudaStream_t>(stream)), "cudaEventRecord");
+  }
+  bool is_reached() const {
+    const bool reached = cudaEventQuery(event_) == cudaSuccess;
+    if (!reached) cudaGetLastError();
+    return reached;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
 };
 
 #else
@@ -109,10 +142,20 @@ class workspace {
   workspace(const workspace&) = delete;
   workspace& operator=(const workspace&) = delete;
   void* data() const { return data_; }
+  void fill_with_zeros(std::uint64_t bytes) { std::memset(data_, 0, bytes); }
 
  private:
   static constexpr std::align_val_t kAlignment{256};
   void* data_;
+};
+
+inline bool is_capturing(void*) { return false; }
+
+// A call has done its work when it returns.
+class marker {
+ public:
+  void record(void*) {}
+  bool is_reached() const { return true; }
 };
 
 #endif
@@ -132,7 +175,8 @@ class table {
 
   // Enqueues the product on the stream. Returns nullptr, or why it is not computed: a sentence that
   // is valid until this thread's next call. What a kernel prepares for a problem, with its alpha,
-  // beta and leading dimensions, is kept until the program ends, for each stream.
+  // beta and leading dimensions, is kept for the last kMostKept of them and each stream, and for
+  // what a CUDA graph may repeat until the program ends.
   const char* run(kzoo_problem p, const void* a, const void* b, void* c, void* stream) noexcept {
     thread_local std::array<char, 2048> why;
     try {
@@ -142,7 +186,11 @@ class table {
       if (std::min(p.m, p.n) == 0) return nullptr;
       if (p.batch <= 1) p.batch = p.stride_a = p.stride_b = p.stride_c = 0;
       check_problem(p, a, b, c);
-      enqueue(p, a, b, c, stream);
+      if (p.k > 0) {
+        enqueue(p, a, b, c, stream);
+      } else if (p.beta != 1) {
+        enqueue_without_product(p, c, stream);
+      }
       return nullptr;
     } catch (const std::exception& e) {
       std::snprintf(why.data(), why.size(), "%s", e.what());
@@ -155,11 +203,24 @@ class table {
     const tuned_kernel* kernel;
     const kzoo_variant* variant;
   };
+  // An instance of a kernel.
   struct prepared {
     chosen what;
-    void* instance;
-    std::uint64_t workspace_bytes;
+    std::uint64_t workspace_bytes = 0, last_use = 0;
+    void* instance = nullptr;
+    bool is_created = false, is_in_graph = false;
+    marker done{};  // with its last call
+
+    explicit prepared(const chosen& by) : what(by) {}
+    ~prepared() {
+      if (!is_created) return;
+      const std::lock_guard alone(mutex_of(what.kernel->plugin));
+      what.variant->destroy(what.variant, instance);
+    }
+    prepared(const prepared&) = delete;
+    prepared& operator=(const prepared&) = delete;
   };
+  static constexpr std::size_t kMostKept = 256;
   // The problem, the device and the stream.
   using key = std::tuple<plain_problem, int, std::uint64_t>;
 
@@ -172,8 +233,8 @@ class table {
     const auto require = [](bool holds, const char* what) {
       if (!holds) throw std::invalid_argument(what);
     };
-    require(p.m > 0 && p.n > 0 && p.k > 0, "m, n and k must be at least 1");
-    require(a != nullptr && b != nullptr && c != nullptr, "a, b or c is null");
+    require(p.m > 0 && p.n > 0 && p.k >= 0, "m, n and k must not be negative");
+    require(c != nullptr && (p.k == 0 || (a != nullptr && b != nullptr)), "a, b or c is null");
     const bool rows_a = p.layout_a == KZOO_ROW_MAJOR, rows_b = p.layout_b == KZOO_ROW_MAJOR;
     const std::int64_t line_a = rows_a ? p.k : p.m, lines_a = rows_a ? p.m : p.k;
     const std::int64_t line_b = rows_b ? p.n : p.k, lines_b = rows_b ? p.k : p.n;
@@ -200,9 +261,9 @@ class table {
   }
 
   void enqueue(const kzoo_problem& p, const void* a, const void* b, void* c, void* stream) {
-    const prepared& ready = find(p, stream);
-    const std::lock_guard lock(mutex_of(ready.what.kernel->plugin));
-    const workspace scratch(ready.workspace_bytes, stream);
+    const std::shared_ptr<prepared> ready = find(p, stream);
+    const std::lock_guard lock(mutex_of(ready->what.kernel->plugin));
+    const workspace scratch(ready->workspace_bytes, stream);
     kzoo_arguments arguments{};
     arguments.struct_size = sizeof(arguments);
     arguments.a = a;
@@ -211,26 +272,72 @@ class table {
     arguments.workspace = scratch.data();
     arguments.stream = stream;
     reason why;
-    const kzoo_variant& v = *ready.what.variant;
-    if (v.run(&v, ready.instance, &arguments, why.text()) != KZOO_OK)
-      throw std::runtime_error(said(*ready.what.kernel, "failed", why));
+    const kzoo_variant& v = *ready->what.variant;
+    const kzoo_status status = v.run(&v, ready->instance, &arguments, why.text());
+    if (is_capturing(stream)) {
+      ready->is_in_graph = true;
+    } else {
+      ready->done.record(stream);
+    }
+    if (status != KZOO_OK) throw std::runtime_error(said(*ready->what.kernel, "failed", why));
   }
 
-  const prepared& find(const kzoo_problem& p, void* stream) {
+  // beta C, where k is 0.
+  void enqueue_without_product(const kzoo_problem& of, void* c, void* stream) {
+    kzoo_problem p = product_of_zeros(of);
+    const std::uint64_t bytes = bytes_of_zeros(p);
+    workspace zeros(bytes, stream);
+    zeros.fill_with_zeros(bytes);
+    p.alignment = common_alignment(zeros.data(), zeros.data(), c);
+    enqueue(p, zeros.data(), zeros.data(), c, stream);
+  }
+
+  std::shared_ptr<prepared> find(const kzoo_problem& p, void* stream) {
     const kzoo_device d = current_device();
     const key words{words_of(p), d.ordinal, id_of(stream)};
     const std::lock_guard lock(mutex_);
-    if (const auto known = prepared_.find(words); known != prepared_.end()) return known->second;
-    const chosen what = choose(p, d);
-    const kzoo_variant& v = *what.variant;
-    prepared made{what, nullptr, v.workspace_bytes(&v, &p, &d)};
+    std::shared_ptr<prepared>& known = prepared_[words];
+    if (!known) {
+      try {
+        known = prepare(p, d);
+      } catch (...) {
+        prepared_.erase(words);
+        throw;
+      }
+    }
+    known->last_use = ++uses_;
+    const std::shared_ptr<prepared> found = known;
+    if (prepared_.size() > kMostKept) drop_surplus();
+    return found;
+  }
+
+  std::shared_ptr<prepared> prepare(const kzoo_problem& p, const kzoo_device& d) const {
+    const auto made = std::make_shared<prepared>(choose(p, d));
+    const kzoo_variant& v = *made->what.variant;
+    const tuned_kernel& kernel = *made->what.kernel;
     reason why;
-    if (made.workspace_bytes == UINT64_MAX)
-      throw std::runtime_error(said(*what.kernel, "cannot say how much workspace it needs", why));
-    const std::lock_guard alone(mutex_of(what.kernel->plugin));
-    if (v.create(&v, &p, &d, &made.instance, why.text()) != KZOO_OK)
-      throw std::runtime_error(said(*what.kernel, "cannot be prepared", why));
-    return prepared_.emplace(words, made).first->second;
+    made->workspace_bytes = v.workspace_bytes(&v, &p, &d);
+    if (made->workspace_bytes == UINT64_MAX)
+      throw std::runtime_error(said(kernel, "cannot say how much workspace it needs", why));
+    const std::lock_guard alone(mutex_of(kernel.plugin));
+    if (v.create(&v, &p, &d, &made->instance, why.text()) != KZOO_OK)
+      throw std::runtime_error(said(kernel, "cannot be prepared", why));
+    made->is_created = true;
+    return made;
+  }
+
+  // Leaves half of them, those that were used last, so that it is seldom called; and those whose
+  // work has not ended.
+  void drop_surplus() {
+    std::vector<std::uint64_t> uses;
+    for (const auto& [words, p] : prepared_) uses.push_back(p->last_use);
+    const auto last = uses.end() - kMostKept / 2;
+    std::ranges::nth_element(uses, last);
+    std::erase_if(prepared_, [&](const auto& of) {
+      const prepared& p = *of.second;
+      return p.last_use < *last && of.second.use_count() == 1 && !p.is_in_graph &&
+             p.done.is_reached();
+    });
   }
 
   // The kernel of the most similar problem, by the logarithms of its sizes, that takes this one.
@@ -272,8 +379,9 @@ class table {
   }
 
   std::vector<tuned_kernel> kernels_;
-  std::mutex mutex_;  // of what follows, which only grows
-  std::map<key, prepared> prepared_;
+  std::mutex mutex_;  // of what follows
+  std::map<key, std::shared_ptr<prepared>> prepared_;
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace kzoo::exported
