@@ -34,7 +34,7 @@ double threshold_of(const std::string& text) {
   return percent / 100;
 }
 
-int compare_two(const compare_options& options, report::medium medium) {
+int compare_two(const compare_options& options, const report::view& view) {
   const double threshold = threshold_of(options.threshold);
   const document before = storage::read(options.files[0]), after = storage::read(options.files[1]);
   const std::string why = compare::incomparable(before, after);
@@ -44,11 +44,11 @@ int compare_two(const compare_options& options, report::medium medium) {
                               options.files[0], why));
   }
   const compare::comparison found = compare::compare(before, after, threshold);
-  print_to(stdout, "{}", report::comparison_text(found, medium));
+  print_to(stdout, "{}", report::comparison_text(found, view));
   return found.regressed() ? kRegression : kOk;
 }
 
-int rank_one(const compare_options& options, report::medium medium) {
+int rank_one(const compare_options& options, const report::view& view) {
   const document d = storage::read(options.files[0]);
   const auto rankings = compare::rank(d, options.baseline);
   if (rankings.empty()) {
@@ -59,14 +59,15 @@ int rank_one(const compare_options& options, report::medium medium) {
                   fmt::format("'{}' matches no kernel that was timed in {}\n  timed: {}",
                               options.baseline, options.files[0], fmt::join(kernels, ", ")));
   }
-  print_to(stdout, "{}", report::ranking_text(d, options.baseline, rankings, medium));
+  print_to(stdout, "{}", report::ranking_text(d, options.baseline, rankings, view));
   return kOk;
 }
 
 }  // namespace
 
 int compare(const compare_options& options) {
-  const auto medium = options.markdown ? report::medium::markdown : report::medium_of(stdout);
+  const report::view view =
+      options.markdown ? report::medium::markdown : report::view_of(stdout, {});
   const bool ranks = !options.baseline.empty();
   if (ranks != (options.files.size() == 1)) {
     input::refuse(
@@ -74,7 +75,7 @@ int compare(const compare_options& options) {
         "compare takes two results, OLD NEW, or one and the kernel to compare with: RESULT "
         "--baseline cublas\nTry `runner compare --help`.");
   }
-  return ranks ? rank_one(options, medium) : compare_two(options, medium);
+  return ranks ? rank_one(options, view) : compare_two(options, view);
 }
 
 }  // namespace kzoo::cli

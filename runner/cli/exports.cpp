@@ -99,7 +99,7 @@ void render(const results::document& d, format f, const report::shown_options& s
     case format::json:
       return storage::write(d, out);
     case format::csv:
-      return report::write_csv(d, out);
+      return report::write_csv(d, shown.sort, out);
     case format::junit:
       return report::write_junit(d, out);
     case format::markdown:

@@ -88,7 +88,7 @@ std::string indented(std::string text, std::size_t columns) {
 
 table variants_table(const results::plugin_description& d) {
   table t;
-  t.add_columns({"variant", "types", "needs", ""}, table::align::left);
+  t.add_columns({"variant", "types", "needs", ""}, table::align::text);
   for (const auto& v : d.variants) {
     std::vector<std::string> types;
     for (const auto& s : v.signatures)
@@ -109,7 +109,8 @@ void print_description(const results::plugin_description& d, bool colour) {
            : d.native           ? ", native"
                                 : ", simulated",
            indented(d.summary, kValues), d.build_info);
-  print_to(stdout, "{}\n", variants_table(d).str(colour));
+  print_to(stdout, "{}\n",
+           variants_table(d).str(colour, "  ", report::view_of(stdout, {}).columns));
   for (const auto& v : d.variants) {
     if (first_line(v.summary) != v.summary)
       print_to(stdout, "  {}\n    {}\n\n", v.id, indented(v.summary, 4));
@@ -133,7 +134,8 @@ int list(const list_options& options) {
   const bool colour = report::wants_colour(stdout);
   const run::client_factory make_client = clients_for(options, kLoadSeconds);
   table t;
-  t.add_columns({"plugin", "device", "types", "variants", ""}, table::align::left);
+  t.add_columns({"plugin", "device"}, table::align::left);
+  t.add_columns({"types", "variants", ""}, table::align::text);
   for (const std::string& name : names) {
     if (!named.has(name)) continue;
     for (const run::plugin_file& file : plugins.files()) {
@@ -165,7 +167,7 @@ int list(const list_options& options) {
             style::dim}});
     }
   }
-  print_to(stdout, "{}", t.str(colour, ""));
+  print_to(stdout, "{}", t.str(colour, "", report::view_of(stdout, {}).columns));
   return kOk;
 }
 

@@ -47,7 +47,7 @@ void add_simulator_note(page& p, const document& d) {
 
 table pair_table(std::initializer_list<std::string> names) {
   table t;
-  t.add_columns(names, table::align::left);
+  t.add_columns(names, table::align::text);
   t.add_columns({"old", "new", "change", "95% interval"});
   t.add_column("", table::align::left);
   return t;
@@ -87,8 +87,8 @@ table change_table(const comparison& c, const std::string& plugin) {
   return t;
 }
 
-std::string comparison_text(const comparison& c, medium m) {
-  page p(m);
+std::string comparison_text(const comparison& c, const view& v) {
+  page p(v);
   p.line("Comparison", style::bold,
          fmt::format(" of times; changes below {:g}% do not count", 100 * c.threshold));
   add_source(p, "old", c.before);
@@ -128,8 +128,8 @@ std::string comparison_text(const comparison& c, medium m) {
 }
 
 std::string ranking_text(const document& d, const std::string& baseline,
-                         const std::vector<compare::ranking>& rankings, medium m) {
-  page p(m);
+                         const std::vector<compare::ranking>& rankings, const view& v) {
+  page p(v);
   p.line("Ranking", style::bold,
          fmt::format(" against {}; tie: the 95% interval contains 1", baseline));
   add_source(p, "results", d);
@@ -138,7 +138,7 @@ std::string ranking_text(const document& d, const std::string& baseline,
   for (const compare::ranking& r : rankings) {
     table t;
     t.add_column("");
-    t.add_column("kernel", table::align::left);
+    t.add_column("kernel", table::align::text);
     t.add_columns({"time", "vs " + baseline, "95% interval"});
     t.add_column("", table::align::left);
     for (const compare::place& each : r.places) {

@@ -1,5 +1,7 @@
 #include "report/csv.hpp"
 
+#include "report/problem_table.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -132,12 +134,14 @@ csv_line line_of(const document& d, const cell& c) {
   return l;
 }
 
-void write_csv(const document& d, const text_sink& out) {
+void write_csv(const document& d, sort_key order, const text_sink& out) {
   bool first = true;
-  for (const cell& c : d.cells) {
-    const csv_line l = line_of(d, c);
-    if (std::exchange(first, false)) out(l.names());
-    out(l.values());
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    for (const cell* c : sorted_cells(d, i, order)) {
+      const csv_line l = line_of(d, *c);
+      if (std::exchange(first, false)) out(l.names());
+      out(l.values());
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // CSV: RFC 4180, but with \n as line end.
 
 #include "os/output.hpp"
+#include "report/page.hpp"
 #include "results/document.hpp"
 
 #include <functional>
@@ -52,8 +53,8 @@ class csv_table {
 // Everything of a cell that has a column.
 csv_line line_of(const results::document& d, const results::cell& c);
 
-// One line for each cell, below a line with the columns' names. Numbers are written with enough
-// digits to be read back exactly; unknown values are empty.
-void write_csv(const results::document& d, const text_sink& out);
+// One line for each cell, in that order for each problem, below a line with the columns' names.
+// Numbers are written with enough digits to be read back exactly; unknown values are empty.
+void write_csv(const results::document& d, sort_key order, const text_sink& out);
 
 }  // namespace kzoo::report

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace kzoo::report {
@@ -35,7 +36,29 @@ void page::line(std::string_view words, style s, std::string_view rest) {
                          shown(rest, style::plain));
     return;
   }
-  text_ += shown(words, s) + shown(rest, style::plain) + '\n';
+  add_prose("", words, s, rest);
+}
+
+// Lines after the first are indented further. The words may go on in them, too.
+void page::add_prose(std::string_view indent, std::string_view words, style s,
+                     std::string_view rest) {
+  if (is_markdown()) {
+    text_ += fmt::format("{}{}{}\n", indent, shown(words, s), shown(rest, style::plain));
+    return;
+  }
+  constexpr std::string_view kFurther = "  ";
+  const std::size_t most = std::min(view_.columns, kWidestProse) - indent.size() - kFurther.size();
+  const std::string highlighted = printable(words);
+  std::size_t left = highlighted.size();  // of the highlighted words
+  std::string_view before = indent;
+  std::string further = std::string(indent) + std::string(kFurther);
+  for (const std::string& line : folded(highlighted + printable(rest), most)) {
+    const std::size_t here = std::min(left, line.size());
+    text_ += fmt::format("{}{}{}\n", before, shown(line.substr(0, here), s),
+                         shown(line.substr(here), style::plain));
+    left -= std::min(left, here + 1);  // with the space where it is broken
+    before = further;
+  }
 }
 
 void page::item(std::string_view words, style s, std::string_view rest) {
@@ -45,8 +68,7 @@ void page::item(std::string_view words, style s, std::string_view rest) {
         fmt::format("<p class=\"item\">{}{}</p>\n", shown(words, s), shown(rest, style::plain));
     return;
   }
-  text_ += is_markdown() ? "- " : "  ";
-  text_ += shown(words, s) + shown(rest, style::plain) + '\n';
+  add_prose(is_markdown() ? "- " : "  ", words, s, rest);
 }
 
 bool page::has_room_for(const table& t) const {
@@ -77,8 +99,13 @@ void page::verbatim(const std::vector<std::string>& lines, bool folded) {
     return;
   }
   if (is_markdown()) text_ += "```\n";
-  for (const std::string& line : lines)
-    text_ += (is_markdown() ? "" : "      ") + printable(line) + '\n';
+  const std::string indent(is_markdown() ? 0 : 6, ' ');
+  for (const std::string& line : lines) {
+    const bool folds = is_narrow() && !is_markdown();
+    for (const std::string& part :
+         folds ? report::folded(line, view_.columns - indent.size()) : std::vector{printable(line)})
+      text_ += indent + part + '\n';
+  }
   if (is_markdown()) text_ += "```\n";
 }
 

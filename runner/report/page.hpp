@@ -60,6 +60,7 @@ class page {
   enum class block { none, line, item, table };
   std::string shown(std::string_view text, style s) const;
   void begin(block next);
+  void add_prose(std::string_view indent, std::string_view words, style s, std::string_view rest);
 
   report::view view_;
   bool told_ = false;  // that columns do not fit

@@ -216,6 +216,14 @@ std::size_t fold(const document& d, std::vector<const cell*>& cells, std::size_t
 
 }  // namespace
 
+std::vector<const cell*> sorted_cells(const document& d, std::size_t problem, sort_key key) {
+  std::vector<const cell*> cells;
+  for (const cell& c : d.cells_of(problem)) cells.push_back(&c);
+  std::ranges::stable_sort(cells,
+                           [&](const cell* a, const cell* b) { return comes_before(*a, *b, key); });
+  return cells;
+}
+
 bool shows_time(const cell& c, const view& v) {
   return v.simulator_times || !c.time || c.time->clock != timing::clock::simulator;
 }
@@ -229,12 +237,9 @@ problem_rows problem_table(const document& d, std::size_t problem, const view& v
   double fastest = 0;
   for (const cell& c : cells) fastest = std::max(fastest, speed_of(d, c));
   const bool is_narrow = v.columns != kNoLimit, tunes = d.experiment.overridden.tune;
-  std::vector<const cell*> shown;
-  for (const cell& c : cells)
-    if (!is_declined(c.verdict)) shown.push_back(&c);
   const sort_key key = v.sort == sort_key::none && tunes ? sort_key::time : v.sort;
-  std::ranges::stable_sort(shown,
-                           [&](const cell* a, const cell* b) { return comes_before(*a, *b, key); });
+  std::vector<const cell*> shown = sorted_cells(d, problem, key);
+  std::erase_if(shown, [](const cell* c) { return is_declined(c->verdict); });
   constexpr std::size_t kLong = 20, kOfTuning = 10;
   problem_rows rows;
   if (is_narrow && !simulated && shown.size() > kLong)

@@ -25,6 +25,10 @@ std::string lower_than(const results::document& d, const results::cell& c,
 // Shared memory per block, static and dynamic together: "33.0 KiB".
 std::string shared_text(const results::launch& l);
 
+// All of them, in that order.
+std::vector<const results::cell*> sorted_cells(const results::document& d, std::size_t problem,
+                                               sort_key key);
+
 struct problem_rows {
   table times;
   std::size_t folded = 0;  // cells that it leaves out

@@ -8,13 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace kzoo::report {
 namespace {
 
-constexpr std::size_t kGap = 2;             // between columns
-constexpr std::size_t kNarrowestName = 12;  // of a first column that wraps
+constexpr std::size_t kGap = 2;         // between columns
+constexpr std::size_t kNarrowest = 12;  // a column that wraps
 constexpr std::size_t kShortestBar = 8, kLongestBar = 24;
 
 // A bar of block elements, in eighths of a character.
@@ -25,6 +26,18 @@ std::string bar(double share, std::size_t longest) {
   std::string text;
   for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
   return text + kParts[eighths % 8];
+}
+
+// HTML in which names may break behind the joints of their parts.
+std::string with_breaks(const std::string& html) {
+  std::string out;
+  bool in_tag = false;
+  for (const char c : html) {
+    out += c;
+    in_tag = c == '<' || (in_tag && c != '>');
+    if (!in_tag && std::string_view(":_@").find(c) != std::string_view::npos) out += "<wbr>";
+  }
+  return out;
 }
 
 }  // namespace
@@ -93,17 +106,31 @@ std::vector<std::string> table::left_out(std::string_view indent, std::size_t mo
   return titles;
 }
 
+bool table::wraps(std::size_t c, const places& shown) const {
+  return c == shown[0] || columns_[c].align == align::text;
+}
+
+std::vector<std::size_t> table::widths_of(const places& shown, std::size_t most) const {
+  std::vector<std::size_t> widths;
+  for (const std::size_t c : shown) widths.push_back(width_of(c));
+  for (std::size_t wide = width_of(shown); wide > most; --wide) {
+    std::size_t widest = shown.size();
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const bool can_shrink = wraps(shown[i], shown) && widths[i] > kNarrowest;
+      if (can_shrink && (widest == shown.size() || widths[i] > widths[widest])) widest = i;
+    }
+    if (widest == shown.size()) break;
+    --widths[widest];
+  }
+  return widths;
+}
+
 void table::write(std::string& out, const places& shown, bool colour, std::string_view indent,
                   std::size_t most) const {
-  std::vector<std::size_t> widths;
+  const std::vector<std::size_t> widths = widths_of(shown, most);
   std::size_t title_lines = 0;
-  for (const std::size_t c : shown) {
-    widths.push_back(width_of(c));
-    title_lines = std::max(title_lines, columns_[c].title.size());
-  }
+  for (const std::size_t c : shown) title_lines = std::max(title_lines, columns_[c].title.size());
   const std::size_t wide = width_of(shown);
-  if (wide > most)
-    widths[0] -= std::min(wide - most, widths[0] - std::min(widths[0], kNarrowestName));
   const bool has_bars = std::ranges::any_of(rows_, [](const row& r) { return r.share > 0; });
   const std::size_t room = most == kNoLimit || wide + kGap > most ? 0 : most - wide - kGap;
   const std::size_t longest = has_bars && room >= kShortestBar ? std::min(room, kLongestBar) : 0;
@@ -115,7 +142,7 @@ void table::write(std::string& out, const places& shown, bool colour, std::strin
       const std::string pad(widths[i] - std::min(widths[i], width(f.text)), ' ');
       const std::string words = styled(f.text, f.style, colour);
       if (i > 0) text.append(kGap, ' ');
-      text += columns_[shown[i]].align == align::left ? words + pad : pad + words;
+      text += columns_[shown[i]].align == align::right ? pad + words : words + pad;
     }
     if (longest > 0)
       text += std::string(kGap, ' ') + styled(bar(share, longest), style::dim, colour);
@@ -133,16 +160,24 @@ void table::write(std::string& out, const places& shown, bool colour, std::strin
         0);
   }
   for (const row& r : rows_) {
-    const field& name = r.fields[shown[0]];
-    const std::vector<std::string> lines = wrapped(name.text, widths[0]);
-    for (std::size_t line = 0; line < lines.size(); ++line) {
-      const bool last = line + 1 == lines.size();  // the figures stand beside the end of the name
-      add_line(
-          [&](std::size_t i) {
-            if (i > 0) return last ? r.fields[shown[i]] : field{};
-            return field{lines[line], name.style};
-          },
-          last ? r.share : 0);
+    std::vector<std::vector<std::string>> lines;  // of each column
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const std::string& text = r.fields[shown[i]].text;
+      lines.push_back(wraps(shown[i], shown) ? wrapped(text, widths[i]) : std::vector{text});
+    }
+    // The others begin beside the end of the name.
+    const std::size_t first = lines[0].size() - 1;
+    const std::size_t below = std::ranges::max(lines, {}, &std::vector<std::string>::size).size();
+    for (std::size_t line = 0; line < first + below; ++line) {
+      const auto field_of = [&](std::size_t i) {
+        const std::size_t at = i == 0 ? line : line - first;
+        const bool there = (i == 0 || line >= first) && at < lines[i].size();
+        return there ? field{lines[i][at], r.fields[shown[i]].style} : field{};
+      };
+      const auto is_used = [&](std::size_t i) { return !field_of(i).text.empty(); };
+      bool any = line <= first;
+      for (std::size_t i = 0; i < shown.size(); ++i) any = any || is_used(i);
+      if (any) add_line(field_of, line == first ? r.share : 0);
     }
   }
 }
@@ -153,8 +188,10 @@ std::string table::str(bool colour, std::string_view indent, std::size_t most) c
   std::string out;
   while (!left.empty()) {
     places part = left;
-    const std::size_t name = std::min(width_of(left[0]), kNarrowestName);
-    const auto fits = [&] { return width_of(part) - width_of(part[0]) + name <= room; };
+    const auto fits = [&] {
+      const std::vector<std::size_t> least = widths_of(part, 0);
+      return std::accumulate(least.begin(), least.end(), kGap * (least.size() - 1)) <= room;
+    };
     while (part.size() > 2 && !fits()) part.pop_back();
     if (!out.empty()) out += '\n';
     write(out, part, colour, indent, room);
@@ -167,7 +204,7 @@ std::string table::str(bool colour, std::string_view indent, std::size_t most) c
 std::string table::html() const {
   const places there = shown(kNoLimit);
   const auto side = [&](std::size_t c) {
-    return columns_[c].align == align::left ? "" : " class=\"right\"";
+    return columns_[c].align == align::right ? " class=\"right\"" : "";
   };
   std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
   for (const std::size_t c : there)
@@ -177,7 +214,7 @@ std::string table::html() const {
     out += "<tr>";
     for (const std::size_t c : there) {
       const std::string text = report::html(r.fields[c].text, r.fields[c].style);
-      out += c == there[0] ? fmt::format("<th scope=\"row\">{}</th>", text)
+      out += c == there[0] ? fmt::format("<th scope=\"row\">{}</th>", with_breaks(text))
                            : fmt::format("<td{}>{}</td>", side(c), text);
     }
     out += "</tr>\n";
@@ -195,7 +232,7 @@ std::string table::markdown() const {
 
     const std::size_t widest =
         std::max<std::size_t>(2, width(*std::ranges::max_element(fields, {}, width)));
-    const bool left = columns_[c].align == align::left;
+    const bool left = columns_[c].align != align::right;
     fields[1] = std::string(widest - 1, '-') + (left ? '-' : ':');
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::string pad(widest - width(fields[i]), ' ');

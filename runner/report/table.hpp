@@ -11,7 +11,8 @@ namespace kzoo::report {
 
 class table {
  public:
-  enum class align { left, right };
+  // text: left, and where the table is too wide it wraps.
+  enum class align { left, right, text };
   struct field {
     std::string text;
     report::style style = style::plain;
@@ -26,8 +27,8 @@ class table {
   void add_row(std::vector<field> fields, double share = 0);
   std::size_t rows() const { return rows_.size(); }
   // Empty columns are left out. Every line starts with `indent`. A table that is wider than
-  // `most` loses columns; then the first one wraps; and what is still too much follows below, with
-  // the first column again.
+  // `most` loses columns; then the first one wraps, and those of text; and what is still too much
+  // follows below, with the first column again.
   std::string str(bool colour, std::string_view indent = "  ", std::size_t most = kNoLimit) const;
   // Whether it is no wider, with all columns.
   bool fits(std::string_view indent, std::size_t most) const;
@@ -52,6 +53,9 @@ class table {
   bool used(std::size_t c) const;           // whether column c is not empty
   std::size_t width_of(std::size_t c) const;
   std::size_t width_of(const places& shown) const;
+  bool wraps(std::size_t c, const places& shown) const;
+  // Of each column, in a table that is no wider than `most` as far as its columns can wrap.
+  std::vector<std::size_t> widths_of(const places& shown, std::size_t most) const;
   places shown(std::size_t most) const;
   std::string joined_title(std::size_t c) const;
   void write(std::string& out, const places& shown, bool colour, std::string_view indent,

@@ -76,6 +76,27 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t most) {
   return lines;
 }
 
+std::vector<std::string> folded(std::string_view text, std::size_t most) {
+  std::vector<std::string> lines{""};
+  std::size_t taken = 0;  // columns of the last line
+  const std::string safe = printable(text);
+  for (std::size_t at = 0; at < safe.size();) {
+    // A word with the spaces before it.
+    const std::size_t word = std::min(safe.find_first_not_of(' ', at), safe.size());
+    const std::size_t end = std::min(safe.find(' ', word), safe.size());
+    const std::size_t wide = width(std::string_view(safe).substr(at, end - at));
+    if (taken > 0 && taken + wide > most) {
+      lines.push_back(safe.substr(word, end - word));
+      taken = width(lines.back());
+    } else {
+      lines.back() += safe.substr(at, end - at);
+      taken += wide;
+    }
+    at = end;
+  }
+  return lines;
+}
+
 void add_item(std::string& list, std::string_view item) {
   if (!list.empty()) list += ", ";
   list += item;

@@ -27,6 +27,12 @@ std::string shortened(std::string_view text, std::size_t most);
 // A name in lines of at most that width, broken after one of ":_@, " where that is possible.
 std::vector<std::string> wrapped(std::string_view name, std::size_t most);
 
+// Prose in lines of at most that width, broken at spaces; a longer word has a line of its own. Safe
+// for a terminal.
+std::vector<std::string> folded(std::string_view text, std::size_t most);
+// How wide prose is in files and pipes, where tables have no limit.
+inline constexpr std::size_t kWidestProse = 200;
+
 // Appends to a list: "1 pass, 2 wrong".
 void add_item(std::string& list, std::string_view item);
 

@@ -8,6 +8,9 @@
 #include "report/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace kzoo::report {
 namespace {
@@ -39,7 +42,8 @@ std::string plain(std::string_view text) { return styled(text, style::plain, fal
 
 }  // namespace
 
-validation_text::validation_text(std::FILE* out) : out_(out), colour_(wants_colour(out)) {}
+validation_text::validation_text(std::FILE* out)
+    : out_(out), colour_(wants_colour(out)), columns_(view_of(out, {}).columns) {}
 
 void validation_text::begins(const std::vector<run::loaded_plugin>& plugins,
                              const results::device& device, tier t) {
@@ -81,7 +85,10 @@ std::string validation_text::sentence(const results::finding& f) {
 }
 
 void validation_text::found(const results::finding& f) {
-  print_to(out_, "  {} {:<16} {}\n", word(f, colour_), plain(f.check), plain(sentence(f)));
+  constexpr std::size_t kWords = 28;  // the column that they begin in
+  const auto lines = folded(sentence(f), std::min(columns_, kWidestProse) - kWords);
+  print_to(out_, "  {} {:<16} {}\n", word(f, colour_), plain(f.check),
+           fmt::join(lines, '\n' + std::string(kWords, ' ')));
   if (f.errors) {
     for (const std::string& line : reference::lines_of(*f.errors))
       print_to(out_, "      {}\n", line);

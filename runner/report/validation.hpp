@@ -28,6 +28,7 @@ class validation_text {
 
   std::FILE* out_;
   bool colour_;
+  std::size_t columns_;
   std::string kernel_;                       // whose findings follow
   std::map<std::string, std::string> said_;  // reasons of failures, and the check they were said of
 };

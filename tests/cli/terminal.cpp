@@ -100,6 +100,19 @@ TEST_CASE("reports fit the terminal: 80, 100 and 160 columns, and a pipe", "[cli
   check("quick", source_folder() / "tests" / "fixtures" / "quick-cpu.json");
 }
 
+TEST_CASE("lists, rankings, checks and notes fit a terminal of 80 columns", "[cli]") {
+  const std::string ladder = shell_word(source_folder() / "docs" / "results" / "h200-ladder.json");
+  for (const std::string& words :
+       {std::string("list"), std::string("describe pipelined"),
+        "compare " + ladder + " --baseline cublas:fp32", "compare " + ladder + " " + ladder,
+        std::string("validate naive:8x8 --device cpu --tier quick")}) {
+    const auto shown = on_terminal(words, 80, "TERM=xterm NO_COLOR=1");
+    INFO(words << "\n" << shown.out);
+    CHECK(widest_line(shown.out) <= 80);
+    CHECK(shown.out.size() > 100);
+  }
+}
+
 TEST_CASE("times of the simulator are shown when they are asked for", "[cli]") {
   const std::string words =
       "report " + shell_word(source_folder() / "tests" / "fixtures" / "quick-cpu.json");

@@ -28,7 +28,7 @@ inline storage::journal_content read_journal(const std::string& text) {
 
 inline std::string csv_text(const results::document& d) {
   std::string text;
-  report::write_csv(d, [&](std::string_view piece) { text += piece; });
+  report::write_csv(d, report::sort_key::none, [&](std::string_view piece) { text += piece; });
   return text;
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("an analysis as a page has the costliest line first, and in its source
   CHECK_THAT(page, ContainsSubstring("No race, no uninitialised read"));
   CHECK_THAT(page, ContainsSubstring("mine.cu:3, global load, costs most: 16 sectors for each "
                                      "request where 4 would do: neighbouring lanes are 128 bytes"));
-  const std::string row = "<th scope=\"row\">mine.cu:";
+  const std::string row = "<th scope=\"row\">mine.cu:<wbr>";
   CHECK(page.find(row + "3") < page.find(row + "12"));
   CHECK(page.find(row + "2<") == std::string::npos);  // takes no more than its bytes need
   CHECK_THAT(page, ContainsSubstring("--heat:100%\"><span>3</span><code>&lt;three&gt;</code>"));

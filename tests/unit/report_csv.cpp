@@ -41,3 +41,12 @@ TEST_CASE("CSV has a line for each cell, and quotes what needs it", "[report]") 
   for (const std::size_t i : {1u, 2u, 3u, 4u, 6u}) CHECK(commas(i) == commas(0) - 1);
   CHECK(commas(5) == commas(0));
 }
+
+TEST_CASE("lines of CSV are sorted as tables are, problem by problem", "[report]") {
+  const auto d = kzoo::test::made_document();
+  std::string text;
+  kzoo::report::write_csv(d, kzoo::report::sort_key::time,
+                          [&](std::string_view piece) { text += piece; });
+  CHECK(text.find("\nfast,") < text.find("\nbase,"));
+  CHECK(text.find(",512,512,512,") < text.find(",1024,"));
+}

@@ -1,6 +1,7 @@
 #include "os/number_text.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "report/page.hpp"
 #include "report/problem_table.hpp"
 #include "report/progress.hpp"
@@ -130,6 +131,34 @@ TEST_CASE("no part of a report lets a name drive the terminal", "[report]") {
       CHECK(count_of(text, bytes) == 0);
   }
   CHECK(kzoo::safe_text(styled(name, style::bad, true)) == "\x1b[31m" + safe + "\x1b[0m");
+}
+
+TEST_CASE("prose is broken at spaces, in a pipe where it is very long", "[report]") {
+  using lines = std::vector<std::string>;
+  CHECK(kzoo::report::folded("ab cd  efgh i", 5) == lines{"ab cd", "efgh", "i"});
+  CHECK(kzoo::report::folded("abcdefgh ij", 5) == lines{"abcdefgh", "ij"});
+  CHECK(kzoo::report::folded("", 5) == lines{""});
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += " kernel";
+  page p(medium::text);
+  p.item("wrong", style::bad, words);
+  const std::string text = p.take();
+  CHECK(text.starts_with("  wrong kernel kernel"));
+  for (const std::string& line : kzoo::lines_of(text)) CHECK(line.size() <= 200);
+}
+
+TEST_CASE("a column of text wraps where a table is too wide", "[report]") {
+  table t;
+  t.add_column("name", table::align::left);
+  t.add_column("ms");
+  t.add_column("what it is", table::align::text);
+  t.add_row({{"a"}, {"1"}, {"some words that are long"}});
+  t.add_row({{"b"}, {"2"}, {"short"}});
+  CHECK(t.str(false, "", 26) ==
+        "name  ms  what it is\n"
+        "a      1  some words that\n"
+        "          are long\n"
+        "b      2  short\n");
 }
 
 TEST_CASE("a line is cut to the width of the terminal", "[report]") {
