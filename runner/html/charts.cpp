@@ -76,6 +76,12 @@ contents contents_of(const named_result& r, plotted_cells& how) {
   found.clocks_differ = !clocks.empty() && *clocks.rbegin() > kSteady * *clocks.begin();
   if (!focus.subject.empty()) found.power_capped = false;  // its table has that
   found.errors_over_k = span_an_axis(ks);
+  const auto ran = std::ranges::count_if(
+      d.cells, [](const cell& c) { return !is_declined(c.verdict) && !is_failure(c.verdict); });
+  if (std::size_t(ran) < kFewestDots) {
+    found.clocks_differ = found.power_capped = found.errors_over_k = false;
+    found.intensities.clear();
+  }
   return found;
 }
 

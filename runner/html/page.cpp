@@ -136,7 +136,7 @@ void add_legend(const named_result& r, bool alone, const text_sink& out) {
                     tone == "baseline" ? ", the baseline" : ""));
   std::set<std::string> drawn;
   for (const results::cell& c : r.document->cells)
-    if (!is_declined(c.verdict)) drawn.insert(c.kernel.plugin);
+    if (!is_declined(c.verdict)) drawn.insert(series_of(*r.document, c));
   const bool others = drawn.size() > tones.size();
   out(others ? "<span class=\"tone other\">others</span></p>\n" : "</p>\n");
 }

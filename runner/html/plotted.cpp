@@ -1,6 +1,10 @@
 #include "html/plotted.hpp"
 
+#include "core/precision.hpp"
 #include "report/focus.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,10 +19,17 @@ using report::is_timed;
 using results::cell;
 using results::document;
 
-// Everything of a problem but its size, which its name begins with.
+// Everything of a problem but its size, which its name begins with; of one that is no cube, its
+// shape too, to powers of two: "f32, 8:1:8".
 std::string family_of(const problem& p) {
-  const std::string name = problem_name(p);
-  return name.substr(name.find(' ') + 1);
+  const std::string name = problem_name(p), kind = name.substr(name.find(' ') + 1);
+  const auto least = double(std::min({p.m, p.n, p.k}));
+  const auto times = [&](std::int64_t size) {
+    return std::lround(std::exp2(std::round(std::log2(double(size) / least))));
+  };
+  const std::array<long, 3> shape{times(p.m), times(p.n), times(p.k)};
+  if (std::ranges::count(shape, 1) == 3) return kind;
+  return fmt::format("{}, {}", kind, fmt::join(shape, ":"));
 }
 
 double rate_of(const document& d, const cell& c) { return d.gflops(c).value_or(NAN); }
@@ -63,20 +74,19 @@ void add_bars(const document& d, std::size_t problem, const std::vector<const ce
     if (is_timed(c)) all[&c].from_zero = lowest < highest / 2;
 }
 
-// The families that are timed at sizes far enough apart for an axis.
+// The families that are timed at sizes far enough apart for an axis, and at enough of them for a
+// line.
 std::set<std::string> sweeps_of(const document& d) {
-  std::map<std::string, std::pair<double, double>> sizes;
+  std::map<std::string, std::set<double>> sizes;
   for (const cell& c : d.cells) {
     const problem& p = d.problem_of(c);
-    if (!is_timed(c)) continue;
-    const auto [at, is_new] = sizes.try_emplace(family_of(p), p.flops(), p.flops());
-    at->second.first = std::min(at->second.first, p.flops());
-    at->second.second = std::max(at->second.second, p.flops());
+    if (is_timed(c)) sizes[family_of(p)].insert(p.flops());
   }
   std::set<std::string> sweeps;
   constexpr double kFarEnough = 1.9 * 1.9 * 1.9;
-  for (const auto& [family, range] : sizes)
-    if (range.second >= kFarEnough * range.first) sweeps.insert(family);
+  for (const auto& [family, all] : sizes)
+    if (all.size() >= kFewestDots && *all.rbegin() >= kFarEnough * *all.begin())
+      sweeps.insert(family);
   return sweeps;
 }
 
@@ -98,7 +108,7 @@ struct labelled_plot {
 // Where the labels stand: at the last point of each line, kept apart.
 void add_labels(const std::vector<drawn_cell>& cells, const labelled_plot& plot,
                 plotted_cells& all) {
-  constexpr double kBetween = 14, kAround = 24;  // pixels
+  constexpr double kBetween = 16, kAround = 24;  // pixels
   std::map<std::tuple<const named_result*, std::string, kzoo_precision>, const cell*> last;
   double lowest = INFINITY, highest = plot.highest;
   for (const auto& [result, c] : cells) {
@@ -163,18 +173,35 @@ void add_all_labels(std::span<const named_result> results, plotted_cells& all) {
 
 }  // namespace
 
+std::string series_of(const document& d, const cell& c) {
+  const auto is_other = [&](const cell& other) {
+    return is_timed(other) && other.kernel.plugin == c.kernel.plugin &&
+           other.declared != c.declared;
+  };
+  if (c.declared == 0 || std::ranges::none_of(d.cells, is_other)) return c.kernel.plugin;
+  return fmt::format("{} ({})", c.kernel.plugin, precision_name(c.declared));
+}
+
 std::map<std::string, std::string> tones_of(const document& d) {
   static constexpr std::array kTones{"a", "b", "c", "d"};
   const report::focus f = report::focus_of(d);
   std::map<std::string, std::string> tones;
-  for (std::size_t i = 0; i < std::min(f.own.size(), kTones.size()); ++i)
-    tones[f.own[i]] = kTones[i];
+  std::size_t next = 0;
+  const auto add = [&](const std::string& plugin) {
+    for (const cell& c : d.cells) {
+      if (c.kernel.plugin != plugin || is_declined(c.verdict) || next == kTones.size()) continue;
+      if (tones.try_emplace(series_of(d, c), kTones[next]).second) ++next;
+    }
+  };
+  std::ranges::for_each(f.own, add);
   if (const std::size_t main = report::main_problem(d, {}); f.own.empty()) {
     const cell* fastest =
         report::fastest_of(d, main, [&](const cell& c) { return c.kernel.plugin != f.baseline; });
-    if (fastest != nullptr) tones[fastest->kernel.plugin] = kTones[0];
+    if (fastest != nullptr) add(fastest->kernel.plugin);
   }
-  if (!f.baseline.empty()) tones[f.baseline] = "baseline";
+  for (const cell& c : d.cells)
+    if (d.experiment.is_baseline(c.kernel.plugin, c.kernel.variant) && !is_declined(c.verdict))
+      tones[series_of(d, c)] = "baseline";
   return tones;
 }
 
@@ -198,7 +225,7 @@ plotted_cells plot(std::span<const named_result> all) {
       add_bars(d, problem, fastest, found);
       const std::string family = family_of(d.experiment.problems[problem]);
       for (const cell& c : d.cells_of(problem)) {
-        const auto tone = tones.find(c.kernel.plugin);
+        const auto tone = tones.find(series_of(d, c));
         if (tone != tones.end()) found[&c].tone = tone->second;
         if (sweeps.contains(family)) found[&c].sweep = family;
       }

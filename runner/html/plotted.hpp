@@ -5,6 +5,7 @@
 #include "timing/bootstrap.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
@@ -30,8 +31,13 @@ struct plotted {
 using plotted_cells = std::map<const results::cell*, plotted>;
 plotted_cells plot(std::span<const named_result> all);
 
-// The colours of the plugins that have one of their own: "baseline"; "a" to "d" for the authors',
-// or "a" for the fastest where there are none.
+// Fewer make no chart of dots.
+inline constexpr std::size_t kFewestDots = 3;
+
+// What a line is of: a plugin, in one precision where it was timed in several.
+std::string series_of(const results::document& d, const results::cell& c);
+// The colours of those that have one of their own: "baseline"; "a" to "d" for the authors', or for
+// the fastest plugin's where there are none.
 std::map<std::string, std::string> tones_of(const results::document& d);
 
 // Whether all that is timed is compared with a baseline.

@@ -53,6 +53,15 @@ document plain(std::size_t problems) {
   return d;
 }
 
+document cubes(const std::vector<std::int64_t>& sizes) {
+  document d = plain(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    problem& p = d.experiment.problems[i];
+    p.m = p.n = p.k = sizes[i];
+  }
+  return d;
+}
+
 }  // namespace
 
 TEST_CASE("one size has no chart over sizes, and several have one", "[html]") {
@@ -60,9 +69,14 @@ TEST_CASE("one size has no chart over sizes, and several have one", "[html]") {
   CHECK(charts_of(d) == "speed samples");
   d = plain(2);
   CHECK(charts_of(d) == "speed samples");  // twice the same size
-  d.experiment.problems[1].m = d.experiment.problems[1].n = d.experiment.problems[1].k = 1024;
+  d = cubes({512, 1024});
+  CHECK(charts_of(d) == "speed samples");  // two dots are no line
+  d = cubes({512, 1024, 2048});
   CHECK(charts_of(d) == "speed relative rate samples");
   d.experiment.problems[1].dtype = KZOO_F16;  // a size of another family
+  CHECK(charts_of(d) == "speed samples");
+  d = cubes({512, 1024, 2048});
+  d.experiment.problems[2].n = 64;  // of another shape
   CHECK(charts_of(d) == "speed samples");
 }
 
@@ -174,8 +188,7 @@ TEST_CASE("speed is in percent of the baseline where all is compared with one", 
 }
 
 TEST_CASE("results with different baselines share an axis that names none", "[html]") {
-  document a = plain(2);
-  a.experiment.problems[1].m = 4096;
+  document a = cubes({512, 1024, 4096});
   document b = a;
   const std::vector<html::named_result> both{{"a", &a}, {"b", &b}};
   const auto axis = [&] {
@@ -200,6 +213,13 @@ TEST_CASE("the authors' plugins and the baseline have colours, or the fastest", 
   for (results::plugin_record& r : d.plugins) r.file = "/zoo/plugins/cuda/" + r.name + ".so";
   d.cells[2].time = rounds_apart({0.5, 0.5, 0.5});
   CHECK(html::tones_of(d) == tones{{"base", "baseline"}, {"other", "a"}});
+  // Its lines in two precisions are two series.
+  d = cubes({512, 1024});
+  d.invoked = {};
+  for (results::plugin_record& r : d.plugins) r.file = "/zoo/plugins/cuda/" + r.name + ".so";
+  d.cells[4].declared = KZOO_COMPUTE_TF32;
+  CHECK(html::tones_of(d) ==
+        tones{{"base", "baseline"}, {"fast (fp32)", "a"}, {"fast (tf32)", "b"}});
 }
 
 TEST_CASE("labels are moved apart, as little as that takes", "[html]") {
