@@ -12,6 +12,7 @@
 #include "os/text.hpp"
 #include "report/table.hpp"
 #include "results/plugin.hpp"
+#include "storage/read.hpp"
 #include "storage/tuned_json.hpp"
 
 #include <fmt/format.h>
@@ -136,6 +137,12 @@ std::vector<results::tuned_problem> exported_problems(const tuned& t) {
   return kept;
 }
 
+// What `runner tune --json` wrote, or the run itself.
+tuned read_outcome(const fs::path& file) {
+  const bool is_journal = file.extension() == ".jsonl";
+  return is_journal ? results::tuned_of(storage::read(file)) : storage::read_tuned(file);
+}
+
 // With nothing of the machine that it was made on.
 tuned for_others(tuned t) {
   t.host.clear();
@@ -237,7 +244,7 @@ int export_kernels(const export_options& options) {
                               input::in_quotes(name)));
   }
   require_new_folder(folder);
-  tuned t = storage::read_tuned(options.file);
+  tuned t = read_outcome(options.file);
   t.problems = exported_problems(t);
   const bool is_cuda = t.device.id.starts_with("cuda");
   const compile::recipe how = compile::read_recipe(recipe_folder(), is_cuda ? "cuda" : "cpu");

@@ -53,10 +53,13 @@ std::optional<storage::journal> new_journal(const output_options& options, const
 std::string code_named_by(const results::experiment& e, const experiment_options& given = {},
                           const common_options& common = {}) {
   std::string named;
-  const auto note = [&](const selector& s) {
-    if (as_file(s.text)) named = "a file to load as a plugin: " + s.text;
+  const auto is_given = [&](const selector& s) {
+    return std::ranges::count(given.plugins, s.text, stored_name) > 0;
   };
-  if (given.plugins.empty()) std::ranges::for_each(e.plugins, note);
+  const auto note = [&](const selector& s) {
+    if (as_file(s.text) && !is_given(s)) named = "a file to load as a plugin: " + s.text;
+  };
+  std::ranges::for_each(e.plugins, note);
   if (e.baseline) note(*e.baseline);
   if (common.build_args.empty() && !e.overridden.build_args.empty())
     named = fmt::format("options of the compiler: {}", fmt::join(e.overridden.build_args, " "));
@@ -80,8 +83,9 @@ void print_where(const document& d, const storage::journal& journal, bool all_st
   const std::string words =
       all_stored
           ? fmt::format("stored in {}\n", file)
-          : fmt::format("finished cells are stored in {}; to continue:\n  {} run --resume {}{}\n",
-                        file, shell_word(program_invocation_name), shell_word(file),
+          : fmt::format("finished cells are stored in {}; to continue:\n  {} {} --resume {}{}\n",
+                        file, shell_word(program_invocation_name),
+                        d.experiment.overridden.tune ? "tune" : "run", shell_word(file),
                         needs_trust(d) ? " --trust-folders" : "");
   write_text(out, words);
 }
@@ -105,7 +109,7 @@ int report_end(const document& d, const storage::journal* journal, const std::st
   if (tunes) report::print_tuned(d, terminal);
   const int signal = interrupt::signal_number();
   if (!d.complete() && signal != 0) {
-    if (journal == nullptr) files.write(d);  // else the journal has what there is
+    if (journal == nullptr || tunes) files.write(d);  // else the journal has what there is
     return kSignalled + signal;
   }
   if (!failure.empty() || !shown) return kNotWritten;
@@ -160,7 +164,12 @@ void check_trusted(const std::string& named, const std::string& file, bool trust
 run_options with_recorded_options(const document& then, run_options options) {
   const auto& over = then.experiment.overridden;
   if (options.device.empty()) options.device = over.device.value_or("");
-  if (options.plugins.empty()) options.plugins = over.plugins;
+  // A source that is tuned stands for all that was run with it.
+  const auto was_run = [&](const std::string& name) {
+    return std::ranges::count(over.plugins, stored_name(name)) > 0;
+  };
+  if (options.plugins.empty() || (over.tune && std::ranges::all_of(options.plugins, was_run)))
+    options.plugins = over.plugins;
   if (options.sizes.empty()) options.sizes = over.sizes;
   if (options.layouts.empty()) options.layouts = over.layouts;
   if (options.batches.empty()) options.batches = over.batches;
@@ -245,8 +254,15 @@ int go_on(results::experiment e, const run_options& options, held_journal before
   return run_and_report(plan, std::move(head), std::move(before.file), files, options);
 }
 
-// Cells that are finished are not timed again, whatever the budget.
+// Cells that are finished are not timed again, and points that were left out are not compiled,
+// whatever the budget.
 void check_budget(const run_options& given, const document& then, const std::string& file) {
+  if (const std::size_t left_out = results::cost_of(then).left_out; left_out > 0) {
+    input::refuse("--resume",
+                  fmt::format("half of the budget of {} was over before {} of its points were "
+                              "compiled: tune anew, for which those that are compiled are kept",
+                              printable(file), left_out));
+  }
   std::size_t open = 0;
   for (const results::ranking& r : results::rank(then)) open += r.open.size();
   if (!given.budget_seconds || open == 0) return;

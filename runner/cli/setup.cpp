@@ -49,20 +49,20 @@ run::client_factory clients_for(const common_options& options, double timeout_se
   };
 }
 
+std::string stored_name(const std::string& name) {
+  const auto file = as_file(name);
+  if (!file) return name;
+  return fs::absolute(file->path).lexically_normal().string() +
+         (file->variant.empty() ? "" : ':' + file->variant);
+}
+
 results::overrides overrides_of(const common_options& common, const experiment_options& options) {
   results::overrides over;
   over.build_args = common.build_args;
   if (!options.device.empty()) over.device = options.device;
   if (!options.tier.empty()) over.tier = options.tier;
-  // Stored with the results, which may be repeated from another folder.
-  const auto absolute = [](const std::string& name) {
-    const auto file = as_file(name);
-    return file ? fs::absolute(file->path).lexically_normal().string() +
-                      (file->variant.empty() ? "" : ':' + file->variant)
-                : name;
-  };
-  for (const std::string& name : options.plugins) over.plugins.push_back(absolute(name));
-  if (!options.baseline.empty()) over.baseline = absolute(options.baseline);
+  for (const std::string& name : options.plugins) over.plugins.push_back(stored_name(name));
+  if (!options.baseline.empty()) over.baseline = stored_name(options.baseline);
   over.tune = options.tune;
   over.allow = options.allow;
   over.budget_seconds = options.budget_seconds;

@@ -15,6 +15,9 @@ run::plugin_discovery discover_plugins(const common_options& options);
 run::plugin_discovery discover_plugins(const common_options& options, results::experiment& e,
                                        const results::device& device);
 run::client_factory clients_for(const common_options& options, double timeout_seconds);
+// A kernel or plugin as stored with results, which may be repeated from another folder: files by
+// their absolute paths.
+std::string stored_name(const std::string& name);
 // What the command line sets instead of the file.
 results::overrides overrides_of(const common_options& common, const experiment_options& options);
 results::experiment load_experiment(const common_options& common,

@@ -13,7 +13,10 @@
 #include "manifest/read.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
+#include "os/posix.hpp"
 #include "os/sha256.hpp"
+#include "report/progress.hpp"
+#include "report/status_line.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -104,14 +107,67 @@ std::vector<results::tuning_point> wanted_points(const results::tuning_space& sp
   return points;
 }
 
+// Tells how many points are compiled and how long the others will take: on a terminal in a line
+// that is rewritten, else from time to time.
+class compile_progress {
+ public:
+  compile_progress(const fs::path& source, std::size_t points)
+      : source_(source.string()), points_(points), line_(stderr) {
+    tell(0);
+  }
+  void tell(std::size_t done) {
+    constexpr double kPause = 10;  // between the lines of a log, in seconds
+    const double now = steady_seconds(), elapsed = now - start_;
+    std::string text = fmt::format("compiled {} of {} points of {}", done, points_, source_);
+    if (done > 0) {
+      const double left = elapsed / double(done) * double(points_ - done);
+      text += fmt::format(", about {} left", report::clock_text(left));
+    }
+    line_.show(text);
+    if (line_.is_live() || now - said_ < kPause || done == points_) return;
+    print_to(stderr, "{}\n", text);
+    said_ = now;
+  }
+
+ private:
+  std::string source_;
+  std::size_t points_;
+  report::status_line line_;
+  double start_ = steady_seconds(), said_ = start_;
+};
+
+// Before anything is compiled for the simulator.
+void tell_that_none_is_ranked(const fs::path& source, const results::tuning_point& point) {
+  const std::string name = source.string();
+  const compile::description d =
+      compile::describe(source, name, compile::read_source(source, name));
+  if (compile::unit_of(d, source, point).settings.native) return;
+  print_to(stderr,
+           "note: {} runs in the simulator, which says whether its kernels are right and not how "
+           "fast they are, so that none is ranked: tune on a GPU (--device cuda)\n",
+           name);
+}
+
+compile::tuned_plugin made_of_points(const fs::path& source,
+                                     const std::vector<results::tuning_point>& points,
+                                     const compile::recipe& how, const build_options& options,
+                                     const compile::cache& kept) {
+  compile_progress progress(source, points.size());
+  compile::compile_watch watch{[&](std::size_t done) { progress.tell(done); }};
+  // Compiling may take half of a budget, which the sources share.
+  if (const auto budget = options.experiment.timing.budget_seconds)
+    watch.deadline = steady_seconds() + *budget / 2 / double(options.variants.size());
+  return compile::make_tuned_plugin(source, how, {options.arguments(), {}}, kept, points, watch);
+}
+
 run::plugin_file tuned_file(const fs::path& source, const results::tuning_space& space,
                             const selector& s, const build_options& options,
                             const compile::cache& kept) {
   const std::string device = devices::kind_name(options.kind);
-  const compile::recipe how = recipe_for(device);
-  compile::tuned_plugin made = compile::make_tuned_plugin(
-      source, how, {options.arguments(), {}}, kept,
-      wanted_points(space, options.variants.at(fs::canonical(source)), s));
+  const auto wanted = wanted_points(space, options.variants.at(fs::canonical(source)), s);
+  if (options.kind == KZOO_CPU && options.experiment.overridden.tune)
+    tell_that_none_is_ranked(source, wanted.front());
+  compile::tuned_plugin made = made_of_points(source, wanted, recipe_for(device), options, kept);
   const auto& points = made.builds.points;
   const auto failed = std::ranges::count_if(
       points, [](const results::built_point& p) { return !p.why_not.empty(); });

@@ -60,7 +60,7 @@ run_options tuning_run(const tune_options& given) {
   options.tune = true;
   if (!given.budget.empty()) options.budget_seconds = seconds_in(given.budget);
   if (is_source(given.file)) {
-    if (given.sizes.empty()) {
+    if (given.sizes.empty() && !given.resume) {
       input::refuse("--sizes",
                     fmt::format("which problems is {} to be tuned for? Name their sizes, "
                                 "such as --sizes 1024,4096x11008x4096",

@@ -11,6 +11,7 @@
 #include "manifest/kernel_file.hpp"
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
+#include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 
@@ -355,6 +356,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
       const std::string key = key_of(c, how, text + u.preamble + u.generated);
       const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, how);
       if (auto found = kept.find(key, library)) return {std::move(*found), false, "", host_code};
+      if (asked.deadline && steady_seconds() >= *asked.deadline) throw not_begun();
 
       const auto start = fs::file_time_type::clock::now();
       const temporary_folder begun = kept.begin();

@@ -9,6 +9,7 @@
 #include "results/tuning.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -32,7 +33,10 @@ struct compiled {
 struct build_request {
   std::vector<std::string> options;        // of the compiler, after those of recipe and source
   std::vector<std::string> architectures;  // instead of those of recipe and source; empty: those
+  // No compiler is started later, by steady_seconds(): what is in no cache throws not_begun.
+  std::optional<double> deadline{};
 };
+class not_begun {};
 
 // What is compiled of a source, at a point of the space that it is tuned over: the source itself,
 // or a plugin's text that launches the kernel in it.

@@ -9,7 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <mutex>
+#include <numeric>
 #include <optional>
+#include <random>
 
 namespace kzoo::compile {
 namespace {
@@ -21,13 +25,16 @@ using results::tuning_point;
 struct attempt {
   std::optional<compiled> made;
   std::string output;  // of the compiler, where nothing was made
+  bool begun = true;
 };
 
 attempt compile_point(const fs::path& source, const recipe& how, const build_request& asked,
                       const cache& kept, const tuning_point& point) try {
-  return {source_plugin(source, how, asked, kept, point), ""};
+  return {source_plugin(source, how, asked, kept, point), "", true};
 } catch (const does_not_compile& e) {
-  return {std::nullopt, e.what()};
+  return {std::nullopt, e.what(), true};
+} catch (const not_begun&) {
+  return {std::nullopt, "", false};
 }
 
 std::string joined_text(const std::string& name, const std::vector<std::string>& libraries) {
@@ -41,12 +48,23 @@ std::string joined_text(const std::string& name, const std::vector<std::string>&
 
 tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
                                const build_request& asked, const cache& kept,
-                               const std::vector<tuning_point>& points) {
+                               const std::vector<tuning_point>& points,
+                               const compile_watch& watch) {
   const double start = steady_seconds();
   std::vector<attempt> attempts(points.size());
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (watch.deadline) std::ranges::shuffle(order, std::mt19937_64{});
+  std::mutex mutex;
+  std::size_t done = 0;
   for_each_block(static_cast<std::int64_t>(points.size()), [&](std::int64_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    attempts[at] = compile_point(source, how, asked, kept, points[at]);
+    const std::size_t point = order[static_cast<std::size_t>(i)];
+    attempt& at = attempts[point];
+    build_request request = asked;
+    if (i > 0) request.deadline = watch.deadline;
+    at = compile_point(source, how, request, kept, points[point]);
+    const std::lock_guard lock(mutex);
+    watch.progress(++done);
   });
 
   tuned_plugin all;
@@ -55,7 +73,11 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
   const bool is_bare = describe(source, source.string(), text).is_bare;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::string name = results::point_name(points[i]);
-    const auto& [made, output] = attempts[i];
+    const auto& [made, output, begun] = attempts[i];
+    if (!begun) {
+      ++all.builds.left_out;
+      continue;
+    }
     all.builds.points.push_back({name, points[i], "", {}});
     if (!is_bare) all.builds.points.back().options = definitions(points[i]);
     if (!made) {
@@ -70,9 +92,10 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
     libraries.push_back(fmt::format("{{{}, {}}}", literal(name), literal(file)));
   }
   if (libraries.empty()) {
-    throw does_not_compile(fmt::format(
-        "{}\nerror: none of {} compiles; this is said of {}, the first", attempts.front().output,
-        counted(points.size(), "point"), results::point_name(points.front())));
+    const auto first = std::ranges::find(attempts, true, &attempt::begun);
+    throw does_not_compile(
+        fmt::format("{}\nerror: none of {} compiles; this is said of {}, the first", first->output,
+                    counted(all.builds.points.size(), "point"), all.builds.points.front().name));
   }
   const std::string name = source.stem().string();
   all.library = generated_plugin(name, joined_text(name, libraries), how, kept);

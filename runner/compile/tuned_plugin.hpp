@@ -6,7 +6,10 @@
 #include "compile/source_plugin.hpp"
 #include "results/plugin.hpp"
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +22,19 @@ struct tuned_plugin {
   bool host_code = false;  // of the source's, in some point
 };
 
+// How far compiling is, and how long it may take.
+struct compile_watch {
+  // Called with the number of points that are done, by one thread at a time.
+  std::function<void(std::size_t done)> progress;
+  std::optional<double> deadline{};  // no point but the first is begun later, by steady_seconds()
+};
+
 // Compiles each point, as many at a time as there are cores, and joins them to one library, with a
-// variant for each. Throws does_not_compile where none
-// compiles.
+// variant for each. Where there is a deadline, the points that come before it are spread over the
+// space. Throws does_not_compile where none compiles.
 tuned_plugin make_tuned_plugin(const std::filesystem::path& source, const recipe& how,
                                const build_request& asked, const cache& kept,
-                               const std::vector<results::tuning_point>& points);
+                               const std::vector<results::tuning_point>& points,
+                               const compile_watch& watch);
 
 }  // namespace kzoo::compile

@@ -6,7 +6,6 @@
 #include <cmath>
 
 namespace kzoo::report {
-namespace {
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long>(seconds);
@@ -14,8 +13,6 @@ std::string clock_text(double seconds) {
     return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
-
-}  // namespace
 
 void progress::begin(const results::document& d) {
   const auto& e = d.experiment;

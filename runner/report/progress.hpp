@@ -8,6 +8,9 @@
 
 namespace kzoo::report {
 
+// "1:30", "2:00:00".
+std::string clock_text(double seconds);
+
 // Judging a cell counts as half of its work and timing it as the other half. A problem weighs as
 // much as the square root of its operations: timing takes the same for all but the largest, and
 // judging grows with them.

@@ -4,6 +4,7 @@
 #include "os/output.hpp"
 #include "report/progress.hpp"
 #include "report/report.hpp"
+#include "report/status_line.hpp"
 #include "report/tuned.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +28,7 @@ bool written(std::FILE* out, const std::string& text) {
 class terminal final : public run::observer {
  public:
   explicit terminal(const terminal_options& options)
-      : options_(options),
-        page_(view_of(options.out, options.shown)),
-        live_(is_terminal(options.progress)) {}
-  ~terminal() override { clear_line(); }
+      : options_(options), page_(view_of(options.out, options.shown)), line_(options.progress) {}
 
   void begins(const document& d) override {
     cells_ = d.planned;
@@ -62,13 +60,13 @@ class terminal final : public run::observer {
   }
 
   void loses_device(const std::string& why) override {
-    clear_line();
+    line_.clear();
     print_to(options_.progress, "error: {}\n", why);
   }
 
   void finished(const document& d, std::size_t index) override {
-    clear_line();
-    if (!options_.quiet && !live_ && is_complete(d, index)) {
+    line_.clear();
+    if (!options_.quiet && !line_.is_live() && is_complete(d, index)) {
       print_to(options_.progress, "[{}/{}] {} done\n", d.cells.size(), cells_,
                problem_name(d.experiment.problems[index]));
     }
@@ -88,21 +86,9 @@ class terminal final : public run::observer {
   }
 
   void show_progress(const std::string& count, const std::string& at_hand) {
-    if (options_.quiet || !live_) return;
-    clear_line();
+    if (options_.quiet) return;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    const std::string text = count + " " + progress_.times_text(elapsed.count()) + "  " + at_hand;
-    // A line that wraps cannot be rewritten.
-    write_text(options_.progress, shortened(text, columns_of(options_.progress) - 1));
-    std::fflush(options_.progress);
-    line_shown_ = true;
-  }
-
-  void clear_line() {
-    if (!line_shown_) return;
-    std::fputs("\r\x1b[K", options_.progress);
-    std::fflush(options_.progress);
-    line_shown_ = false;
+    line_.show(count + " " + progress_.times_text(elapsed.count()) + "  " + at_hand);
   }
 
   void print() {
@@ -113,8 +99,7 @@ class terminal final : public run::observer {
 
   terminal_options options_;
   page page_;
-  bool live_;
-  bool line_shown_ = false;
+  status_line line_;
   std::size_t cells_ = 0, begun_ = 0;
   progress progress_;
   told_failures told_;

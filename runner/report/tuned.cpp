@@ -1,11 +1,13 @@
 #include "report/tuned.hpp"
 
+#include "os/text.hpp"
 #include "report/problem_table.hpp"
 #include "results/best.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,10 +37,10 @@ std::string speedup_with_interval(const document& d, const cell& c) {
 
 table best_table(const document& d, const std::vector<ranking>& all) {
   table t;
-  t.add_columns({"best per problem", "kernel", "precision"}, table::align::left);
+  t.add_columns({"best per problem", "kernel", "precision"}, table::align::text);
   t.add_column("time");
   t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
-  t.add_column("as fast, as far as can be told", table::align::left);
+  t.add_column("as fast, as far as can be told", table::align::text);
   for (const ranking& r : all) {
     const cell* const best = r.best();
     if (best == nullptr) continue;
@@ -50,6 +52,44 @@ table best_table(const document& d, const std::vector<ranking>& all) {
                {some_kernels(r.ties), style::dim}});
   }
   return t;
+}
+
+// "BM = 128 is the largest that was tried, BK = 8 the least"; "": the best lies within the space.
+std::string edges_of(const document& d, const cell& best) {
+  const auto plugin =
+      std::ranges::find(d.plugins, best.kernel.plugin, &results::plugin_record::name);
+  if (plugin == d.plugins.end()) return "";
+  const results::built_point* const point = plugin->tuned.point_of(best.kernel.variant);
+  if (point == nullptr) return "";
+  std::string edges;
+  for (std::size_t i = 0; i < point->values.size(); ++i) {
+    const auto tried = [&](const results::built_point& p) { return p.values[i].value; };
+    const auto [least, largest] = std::ranges::minmax(plugin->tuned.points, {}, tried);
+    const auto& [name, value] = point->values[i];
+    if (tried(least) == tried(largest) || (value != tried(least) && value != tried(largest)))
+      continue;
+    add_item(edges, fmt::format("{} = {}{} the {}", name, value, edges.empty() ? " is" : "",
+                                value == tried(least) ? "least" : "largest"));
+  }
+  return edges.empty() ? "" : edges + " that was tried";
+}
+
+// What a reader of the best kernel must know.
+void add_doubts(page& p, const document& d, const ranking& r) {
+  const std::string problem = problem_name(d.experiment.problems[r.problem]);
+  const cell& best = *r.best();
+  if (!r.open.empty()) {
+    p.item("open", style::bad,
+           fmt::format(" on {}: the budget was over before {} was decided", problem,
+                       some_kernels(r.open)));
+  }
+  if (std::isnan(best.time->relative_half_width)) {
+    p.item("no interval", style::bad,
+           fmt::format(" on {}: {} was timed in {}, too few to say how sure its time is", problem,
+                       best.kernel.name(), counted(timing::turns(*best.time).size(), "round")));
+  }
+  if (const std::string edges = edges_of(d, best); !edges.empty())
+    p.item("at the edge", style::dim, fmt::format(" on {}: {}", problem, edges));
 }
 
 // Why a problem has no best kernel.
@@ -77,6 +117,8 @@ void add_cost(page& p, const document& d) {
   if (c.points > 0) {
     text += fmt::format(", compiled in {:.1f} s", c.compile_seconds);
     if (c.from_cache > 0) text += fmt::format(" ({} were in the cache)", c.from_cache);
+    if (c.left_out > 0)
+      text += fmt::format(" ({} more are left out, as half of the budget was over)", c.left_out);
     if (c.not_compiled > 0) text += fmt::format(" ({} do not compile)", c.not_compiled);
   }
   text += fmt::format("; {} cells judged in {:.1f} s; {} timed in {:.1f} s", c.judged,
@@ -94,10 +136,8 @@ void add_tuned(page& p, const document& d) {
     const std::string problem = problem_name(d.experiment.problems[r.problem]);
     if (r.best() == nullptr) {
       p.item("no best", style::bad, fmt::format(" on {}: {}", problem, why_none(d, r)));
-    } else if (!r.open.empty()) {
-      p.item("open", style::bad,
-             fmt::format(" on {}: the budget was over before {} was decided", problem,
-                         some_kernels(r.open)));
+    } else {
+      add_doubts(p, d, r);
     }
   }
   add_cost(p, d);

@@ -14,7 +14,8 @@ ranking rank_problem(const document& d, std::size_t problem) {
   for (const cell& c : d.cells_of(problem)) {
     if (c.verdict != verdict::pass || d.experiment.is_baseline(c.kernel.plugin, c.kernel.variant))
       continue;
-    const bool waits = !c.time && d.experiment.timing.budget_seconds;
+    const timing_options& how = d.experiment.timing;
+    const bool waits = !c.time && how.enabled && how.budget_seconds;
     if (waits || (c.time && c.time->stopped == timing::stop::budget)) r.open.push_back(&c);
     if (c.time && c.time->clock != timing::clock::simulator) r.ranked.push_back(&c);
   }
@@ -41,6 +42,7 @@ tuning_cost cost_of(const document& d) {
   for (const plugin_record& p : d.plugins) {
     cost.points += p.tuned.points.size();
     cost.from_cache += p.tuned.from_cache;
+    cost.left_out += p.tuned.left_out;
     cost.compile_seconds += p.tuned.seconds;
     for (const built_point& point : p.tuned.points)
       cost.not_compiled += point.why_not.empty() ? 0 : 1;

@@ -60,6 +60,7 @@ struct tuned_builds {
   std::vector<built_point> points;  // none: it is not tuned
   std::size_t from_cache = 0;       // points that had been compiled before
   double seconds = 0;
+  std::size_t left_out = 0;  // points that were not begun, as the time for compiling was over
 
   // That of a variant; null for a variant that is of none.
   const built_point* point_of(std::string_view variant) const;
@@ -73,6 +74,7 @@ struct plugin_record {
   std::string problem;                            // why it could not be loaded; "" otherwise
   std::string sha256;                             // of the file; "": there is none
   std::filesystem::path source{};                 // it was compiled from; empty: a library
+  std::string source_sha256{};                    // "": none, or a folder
   tuned_builds tuned{};
   // Of its author's, in the process that times it. Else that is but device code.
   bool host_code = true;

@@ -1,9 +1,6 @@
 #include "results/tuned.hpp"
 
-#include "os/sha256.hpp"
-
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 namespace kzoo::results {
@@ -30,9 +27,7 @@ std::vector<std::string> names_of(const std::vector<const cell*>& cells) {
 }
 
 tuned_plugin plugin_of(const document& d, const plugin_record& p) {
-  tuned_plugin t{p.name, p.source, p.file, "", d.experiment.overridden.build_args, ""};
-  std::error_code fault;
-  if (std::filesystem::is_regular_file(p.source, fault)) t.source_sha256 = sha256_of(p.source);
+  tuned_plugin t{p.name, p.source, p.file, p.source_sha256, d.experiment.overridden.build_args, ""};
   if (p.description) t.build = p.description->build_info;
   return t;
 }

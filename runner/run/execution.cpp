@@ -4,6 +4,7 @@
 #include "devices/nvml.hpp"
 #include "os/interrupt.hpp"
 #include "os/posix.hpp"
+#include "results/best.hpp"
 #include "roofline/floor.hpp"
 #include "run/device_memory.hpp"
 #include "run/judging.hpp"
@@ -87,8 +88,16 @@ class execution {
   std::optional<double> deadline_of(std::size_t index) const {
     const auto budget = plan_.experiment.timing.budget_seconds;
     if (!budget) return std::nullopt;
-    const double now = steady_seconds(), left = std::max(0.0, begun_ + *budget - now);
+    // Compiling has taken a part of it before.
+    const double over = begun_ + *budget - results::cost_of(document_).compile_seconds;
+    const double now = steady_seconds(), left = std::max(0.0, over - now);
     return now + left / double(plan_.experiment.problems.size() - index);
+  }
+
+  // A kernel that hangs costs its own limit, and not the time of the others.
+  void extend_budget(double seconds) {
+    begun_ += seconds;
+    if (deadline_) *deadline_ += seconds;
   }
 
   void judge_all(judging& judge, std::size_t index) {
@@ -120,6 +129,8 @@ class execution {
       const double start = steady_seconds();
       document_.cells.push_back(judge.judge(plugin, variant, position));
       document_.cells.back().judge_seconds = steady_seconds() - start;
+      if (document_.cells.back().verdict == verdict::hung)
+        extend_budget(document_.cells.back().judge_seconds);
     }
     if (!taken_over && plugin.client && variant.obstacle.empty())
       tell(*plugin.client, variant.index, document_.cells.back());

@@ -34,6 +34,7 @@ void map(auto& io, is<results::built_point> auto& p) {
 void map(auto& io, is<results::tuned_builds> auto& t) {
   io("seconds", t.seconds);
   io("from_cache", t.from_cache);
+  io.later("left_out", t.left_out);
   io("points", t.points);
 }
 
@@ -42,6 +43,7 @@ void map(auto& io, is<results::plugin_record> auto& p) {
   io("file", p.file);
   io("sha256", p.sha256);
   io("source", p.source);
+  io.later("source_sha256", p.source_sha256);
   if (io.has("tuned", !p.tuned.points.empty())) io("tuned", p.tuned);
   io.later("host_code", p.host_code);
   if (io.has("problem", !p.description)) return io("problem", p.problem);

@@ -47,6 +47,7 @@ void map(auto& io, is<results::tuning_cost> auto& c) {
   io("points", c.points);
   io("from_cache", c.from_cache);
   io("not_compiled", c.not_compiled);
+  io.later("left_out", c.left_out);
   io("compile_seconds", c.compile_seconds);
   io("judged_cells", c.judged);
   io("judge_seconds", c.judge_seconds);

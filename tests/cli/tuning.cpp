@@ -8,9 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace kzoo::test;
@@ -246,6 +249,11 @@ __global__ void product(int M, int N, int K, float alpha, const float* A, const 
   CHECK(contains(tuned.out, "bare:BM8"));
   CHECK(contains(tuned.out, "1 pass"));
   CHECK(contains(tuned.out, "no best on 64x64x64 f32: its kernels ran in the simulator"));
+  CHECK(tuned.err.find("bare.cu runs in the simulator, which") <
+        tuned.err.find("compiled 1 points"));
+  const auto hurried =
+      b.runner("tune ./bare.cu --device cpu --sizes 64 --no-journal --budget 0.1s");
+  CHECK(contains(hurried.out, "no best on 64x64x64 f32: its kernels ran in the simulator"));
   const auto seen = b.runner("xray quick --sizes 64 --cell ./bare.cu:BM8 --json -");
   INFO(seen.err);
   REQUIRE(seen.code == 0);
@@ -266,6 +274,21 @@ TEST_CASE("a tuning that was interrupted goes on, and one whose budget is over s
   CHECK(rest.json().at("problems").size() == 2);
   CHECK(lines_of(b.folder.path() / "half.jsonl").size() == 6);  // and that it was continued
 
+  // Who names the source again trusts it, and says no more than that.
+  b.folder.write("half.jsonl", half);
+  CHECK(b.runner("tune --resume half.jsonl").code == 2);
+  const auto named = b.runner("tune mine.cpp --resume half.jsonl --json again.json");
+  INFO(named.err);
+  CHECK(named.code == 0);
+  CHECK(nlohmann::json::parse(read_text(b.folder.path() / "again.json")).at("problems").size() ==
+        2);
+  // A journal is exported as the outcome is.
+  CHECK(b.runner("export j.jsonl --out from_journal").code == 0);
+  b.source("// kzoo: native\n" + std::string(kSpace));
+  const auto changed = b.runner("export j.jsonl --out from_changed");
+  CHECK(changed.code == 2);
+  CHECK(contains(changed.err, "has changed since it was tuned"));
+
   const auto none = b.tune(kSpace, "--sizes 16,24 --journal none.jsonl --budget 0.0001s");
   CHECK(none.code == 1);
   // What is finished stays so, and another budget would do nothing.
@@ -276,6 +299,36 @@ TEST_CASE("a tuning that was interrupted goes on, and one whose budget is over s
   CHECK(count_of(none.out, "no best on ") == 2);
   CHECK(contains(none.out,
                  "--budget 0.0001s was over before all 2 kernels had been judged and timed"));
+}
+
+TEST_CASE("a budget counts compiling, which ends at half of it") {
+  const tuning_bench b;
+  const std::string space = "// kzoo: native\n// kzoo: tune TILE=1,2,3,4,6,7,8,9 TIMES=1\n";
+  const auto tuned = b.tune(space, "--sizes 16 --journal few.jsonl --budget 1s --json tuned.json");
+  INFO(tuned.out << tuned.err);
+  const auto cost = nlohmann::json::parse(read_text(b.folder.path() / "tuned.json")).at("cost");
+  CHECK(cost.at("points").get<int>() + cost.at("left_out").get<int>() == 8);
+  CHECK(cost.at("left_out") > 0);
+  CHECK(contains(tuned.out, " more are left out, as half of the budget was over)"));
+  check_refused("tune --resume few.jsonl --trust-folders",
+                {"--resume: error: half of the budget of", "tune anew"}, in(b.folder));
+}
+
+TEST_CASE("a tuning that is interrupted writes what is decided") {
+  const tuning_bench b;
+  b.source(kSpace);
+  background_run run({"tune", "mine.cpp", "--device", "cpu", "--sizes", "16,1024", "--json",
+                      "tuned.json", "--journal", "j.jsonl"},
+                     b.folder.path());
+  for (int i = 0; i < 1200 && !contains(run.err(), "16x16x16 f32 done"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  run.send(SIGINT);
+  const auto ended = run.wait();
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 130);
+  const auto tuned = nlohmann::json::parse(read_text(b.folder.path() / "tuned.json"));
+  REQUIRE(!tuned.at("problems").empty());
+  CHECK(tuned.at("problems").at(0).at("ranked").at(0).at("variant") == "TIMES1");
 }
 
 TEST_CASE("what is wrong in a space is said with its place") {

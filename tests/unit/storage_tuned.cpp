@@ -103,3 +103,17 @@ TEST_CASE("the outcome of tuning is read as it was written", "[tune]") {
   CHECK_THAT(refused("\"median_ms\": 0.5", "\"median_ms\": -1"), ContainsSubstring("from 0 on"));
   CHECK_THAT(refused("{", "["), ContainsSubstring("u.json"));
 }
+
+TEST_CASE("a best kernel at the edge of the space, or without an interval, is said to be so",
+          "[tune]") {
+  results::document d = test::made_tuning();  // the best: BM4_BN16_K2
+  CHECK_THAT(report_of(d),
+             ContainsSubstring("no interval on 512x512x512 f32: tuned:BM4_BN16_K2 was timed in 3 "
+                               "rounds, too few to say how sure its time is") &&
+                 ContainsSubstring("at the edge on 512x512x512 f32: BM = 4 is the least, BN = 16 "
+                                   "the largest, K = 2 the largest that was tried"));
+  for (results::cell& c : d.cells) c.time = test::rounds_apart({1, 1, 1.01, 1, 0.99, 1});
+  for (auto& point : d.plugins.back().tuned.points)
+    for (auto& [name, value] : point.values) value = 1;
+  CHECK_THAT(report_of(d), !ContainsSubstring("no interval") && !ContainsSubstring("at the edge"));
+}
