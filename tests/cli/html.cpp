@@ -135,8 +135,8 @@ TEST_CASE("a page begins with what the run comes to, and has its title once", "[
   CHECK(answer < table);
   CHECK(table < page.find("<section id=\"result-1\">"));
   // One row for each plugin at first, one for each variant later.
-  CHECK(count_of(page, "register_tiles:128x128x8_8x8") == 2);
-  CHECK(count_of(page, "register_tiles:32x32x8_2x2") == 1);
+  CHECK(count_of(page, "register_<wbr>tiles:<wbr>128x128x8_<wbr>8x8") == 2);
+  CHECK(count_of(page, "register_<wbr>tiles:<wbr>32x32x8_<wbr>2x2") == 1);
 }
 
 TEST_CASE("a page of one kernel is about it", "[cli]") {
