@@ -32,6 +32,7 @@ constexpr const char* kProduct = R"(
 static_assert(TIMES != 5, "five times is too much");
 struct product {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
+    for (volatile int forever = TIMES; forever == 7; forever = 7) continue;
     for (int i = 0; i < g.m; ++i)
       for (int j = 0; j < g.n; ++j) {
         float sum = 0;
@@ -312,6 +313,21 @@ TEST_CASE("a budget counts compiling, which ends at half of it") {
   CHECK(contains(tuned.out, " more are left out, as half of the budget was over)"));
   check_refused("tune --resume few.jsonl --trust-folders",
                 {"--resume: error: half of the budget of", "tune anew"}, in(b.folder));
+}
+
+TEST_CASE("a point that hangs costs its own limit, and not the budget") {
+  const tuning_bench b;
+  b.source("// kzoo: native options=-O2\n// kzoo: tune TIMES=7,1\n");
+  b.folder.write("e.toml",
+                 "plugins = ['./mine.cpp']\nproblem = {sizes = [16]}\n"
+                 "verify = {timeout_seconds = 6}\ntiming = {rounds = 5, max_seconds = 0.1}\n");
+  b.runner("check e.toml --device cpu");  // so that the points are compiled
+  const auto tuned = b.runner("tune e.toml --device cpu --no-journal --budget 5s --json t.json");
+  INFO(tuned.out << tuned.err);
+  CHECK(contains(tuned.out, "1 hung"));
+  const auto best = nlohmann::json::parse(read_text(b.folder.path() / "t.json")).at("problems");
+  REQUIRE(best.at(0).at("ranked").size() == 1);
+  CHECK(best.at(0).at("ranked").at(0).at("variant") == "TIMES1");
 }
 
 TEST_CASE("a tuning that is interrupted writes what is decided") {
