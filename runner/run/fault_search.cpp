@@ -10,7 +10,6 @@
 #include <utility>
 
 namespace kzoo::run {
-
 namespace {
 
 // Whether it says more than that nothing is wrong.
