@@ -309,6 +309,24 @@ built build_device_code(const commands& c, const recipe& how, const source_unit&
   return {result.output, files_included(rule, folder)};
 }
 
+// Refuses what no compiler here takes for CUDA C++.
+void refuse_unless_source(const fs::path& file, const fs::path& source, const recipe& how) {
+  if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
+    input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
+  if (source.extension() == ".py")
+    input::refuse(
+        file.string(),
+        "is Python, which is not run beside the clock; compile its kernel to a cubin, as "
+        "kzoo.triton_kernel does, and name the manifest of that (docs/compiled-kernels.md)");
+  if (source.extension() == ".c") {
+    const std::string name = file.string();
+    input::refuse(name,
+                  fmt::format("is C, and sources are compiled as C++; build it and name the "
+                              "library: cc -O2 -shared -fPIC -I {} {} -o {}",
+                              how.include, name, fs::path(file).replace_extension(".so").string()));
+  }
+}
+
 }  // namespace
 
 source_unit unit_of(const description& d, const fs::path& source,
@@ -333,23 +351,11 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
                        const cache& kept, const results::tuning_point& point) {
   const fs::path source = fs::absolute(file).lexically_normal();
   const std::string library = source.stem().string() + ".so";
-  if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
-    input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
-  if (source.extension() == ".py")
-    input::refuse(
-        file.string(),
-        "is Python, which is not run beside the clock; compile its kernel to a cubin, as "
-        "kzoo.triton_kernel does, and name the manifest of that (docs/compiled-kernels.md)");
-  if (source.extension() == ".c") {
-    const std::string name = file.string();
-    input::refuse(name,
-                  fmt::format("is C, and sources are compiled as C++; build it and name the "
-                              "library: cc -O2 -shared -fPIC -I {} {} -o {}",
-                              how.include, name, fs::path(file).replace_extension(".so").string()));
-  }
+  refuse_unless_source(file, source, how);
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   missing_headers missing;
-  for (int tries = 1;; ++tries) try {
+  for (int tries = 1;; ++tries) {
+    try {
       const std::string text = read_source(source, file.string());
       const source_unit u = unit_of(describe(source, file.string(), text), source, point);
       const commands c = commands_for(source, how, u, asked);
@@ -387,6 +393,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
       return {kept.store(begun.path(), key, library, includes), true, output, host_code};
     } catch (const header_is_missing&) {  // it is left out the next time
     }
+  }
 }
 
 fs::path generated_plugin(const std::string& name, const std::string& text, const recipe& how,
