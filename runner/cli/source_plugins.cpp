@@ -15,6 +15,7 @@
 #include "os/output.hpp"
 #include "os/posix.hpp"
 #include "os/sha256.hpp"
+#include "os/text.hpp"
 #include "report/progress.hpp"
 #include "report/status_line.hpp"
 
@@ -172,12 +173,15 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
   const auto failed = std::ranges::count_if(
       points, [](const results::built_point& p) { return !p.why_not.empty(); });
   if (made.builds.from_cache < points.size()) {
-    print_to(stderr, "{}compiled {} points of {} for {} in {:.1f} s{}{}\n", made.output,
-             points.size() - made.builds.from_cache, source.string(), device, made.builds.seconds,
-             made.builds.from_cache > 0
-                 ? fmt::format(", {} more were in the cache", made.builds.from_cache)
-                 : "",
-             failed > 0 ? fmt::format("; {} do not compile", failed) : "");
+    std::string more;
+    if (made.builds.from_cache > 0)
+      more += fmt::format(", {} more were in the cache", made.builds.from_cache);
+    if (made.builds.left_out > 0)
+      more += fmt::format(", {} left out for lack of time", made.builds.left_out);
+    if (failed > 0) more += fmt::format("; {} do not compile", failed);
+    print_to(stderr, "{}compiled {} of {} for {} in {:.1f} s{}\n", made.output,
+             counted(points.size() - made.builds.from_cache, "point"), source.string(), device,
+             made.builds.seconds, more);
   }
   return {source.stem().string(), std::move(made.library), options.kind,
           absolute_of(source),    std::move(made.builds),  made.host_code};

@@ -64,7 +64,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
     if (i > 0) request.deadline = watch.deadline;
     at = compile_point(source, how, request, kept, points[point]);
     const std::lock_guard lock(mutex);
-    watch.progress(++done);
+    if (at.begun) watch.progress(++done);
   });
 
   tuned_plugin all;

@@ -26,9 +26,8 @@ class failure : public std::runtime_error {
 
 // What a run finds on the device when it starts.
 enum class start {
-  held,  // the stream is held until all is enqueued; caches as they are
-  cold,  // so, and caches flushed, if cold_cache()
-  hot,   // so, and caches as an identical run left them
+  cold,  // caches flushed, if cold_cache()
+  hot,   // caches as an identical run left them
   idle   // nothing: the device is synchronized before and after, whatever stream the work is on
 };
 

@@ -134,9 +134,10 @@ void add_legend(const named_result& r, bool alone, const text_sink& out) {
   for (const auto& [plugin, tone] : tones)
     out(fmt::format("<span class=\"tone {}\">{}{}</span>", tone, report::html(plugin),
                     tone == "baseline" ? ", the baseline" : ""));
+  const series_names series(*r.document);
   std::set<std::string> drawn;
   for (const results::cell& c : r.document->cells)
-    if (!is_declined(c.verdict)) drawn.insert(series_of(*r.document, c));
+    if (!is_declined(c.verdict)) drawn.insert(series.of(c));
   const bool others = drawn.size() > tones.size();
   out(others ? "<span class=\"tone other\">others</span></p>\n" : "</p>\n");
 }

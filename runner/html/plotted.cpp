@@ -173,24 +173,29 @@ void add_all_labels(std::span<const named_result> results, plotted_cells& all) {
 
 }  // namespace
 
-std::string series_of(const document& d, const cell& c) {
-  const auto is_other = [&](const cell& other) {
-    return is_timed(other) && other.kernel.plugin == c.kernel.plugin &&
-           other.declared != c.declared;
-  };
-  if (c.declared == 0 || std::ranges::none_of(d.cells, is_other)) return c.kernel.plugin;
+series_names::series_names(const document& d) {
+  for (const cell& c : d.cells)
+    if (is_timed(c)) precisions_[c.kernel.plugin].insert(c.declared);
+}
+
+std::string series_names::of(const cell& c) const {
+  const auto all = precisions_.find(c.kernel.plugin);
+  const bool is_one_of_many =
+      all != precisions_.end() && all->second.size() > (all->second.contains(c.declared) ? 1 : 0);
+  if (c.declared == 0 || !is_one_of_many) return c.kernel.plugin;
   return fmt::format("{} ({})", c.kernel.plugin, precision_name(c.declared));
 }
 
 std::map<std::string, std::string> tones_of(const document& d) {
   static constexpr std::array kTones{"a", "b", "c", "d"};
   const report::focus f = report::focus_of(d);
+  const series_names series(d);
   std::map<std::string, std::string> tones;
   std::size_t next = 0;
   const auto add = [&](const std::string& plugin) {
     for (const cell& c : d.cells) {
       if (c.kernel.plugin != plugin || is_declined(c.verdict) || next == kTones.size()) continue;
-      if (tones.try_emplace(series_of(d, c), kTones[next]).second) ++next;
+      if (tones.try_emplace(series.of(c), kTones[next]).second) ++next;
     }
   };
   std::ranges::for_each(f.own, add);
@@ -201,7 +206,7 @@ std::map<std::string, std::string> tones_of(const document& d) {
   }
   for (const cell& c : d.cells)
     if (d.experiment.is_baseline(c.kernel.plugin, c.kernel.variant) && !is_declined(c.verdict))
-      tones[series_of(d, c)] = "baseline";
+      tones[series.of(c)] = "baseline";
   return tones;
 }
 
@@ -217,6 +222,7 @@ plotted_cells plot(std::span<const named_result> all) {
     const document& d = *r.document;
     const std::set<std::string> sweeps = sweeps_of(d);
     const auto tones = tones_of(d);
+    const series_names series(d);
     for (std::size_t problem = 0; problem < d.experiment.problems.size(); ++problem) {
       std::vector<const cell*> fastest = report::best_of_each(d, problem);
       std::erase_if(fastest, [](const cell* c) { return !is_timed(*c); });
@@ -225,7 +231,7 @@ plotted_cells plot(std::span<const named_result> all) {
       add_bars(d, problem, fastest, found);
       const std::string family = family_of(d.experiment.problems[problem]);
       for (const cell& c : d.cells_of(problem)) {
-        const auto tone = tones.find(series_of(d, c));
+        const auto tone = tones.find(series.of(c));
         if (tone != tones.end()) found[&c].tone = tone->second;
         if (sweeps.contains(family)) found[&c].sweep = family;
       }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,7 +36,14 @@ plotted_cells plot(std::span<const named_result> all);
 inline constexpr std::size_t kFewestDots = 3;
 
 // What a line is of: a plugin, in one precision where it was timed in several.
-std::string series_of(const results::document& d, const results::cell& c);
+class series_names {
+ public:
+  explicit series_names(const results::document& d);
+  std::string of(const results::cell& c) const;
+
+ private:
+  std::map<std::string, std::set<kzoo_precision>> precisions_;  // of each plugin
+};
 // The colours of those that have one of their own: "baseline"; "a" to "d" for the authors', or for
 // the fastest plugin's where there are none.
 std::map<std::string, std::string> tones_of(const results::document& d);

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 
@@ -28,10 +29,10 @@ bool is_terminal(std::FILE* stream) {
 }
 
 std::size_t columns_of(std::FILE* stream) {
-  constexpr std::size_t kUsual = 80;
+  constexpr std::size_t kUsual = 80, kLeast = 40;  // a narrower terminal breaks lines itself
   winsize size{};
   const bool known = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : kUsual;
+  return known ? std::max<std::size_t>(size.ws_col, kLeast) : kUsual;
 }
 
 std::string coloured(std::string_view text, std::string_view colour) {
@@ -43,12 +44,18 @@ std::string safe_text(std::string_view text) {
   const std::string& mark = colour_mark();
   std::string safe;
   while (!text.empty()) {
+    const auto end = std::ranges::find_if(
+        text, [](char c) { return (c < ' ' && c != '\n' && c != '\t') || c > '~'; });
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    safe += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::string_view first = first_character(text).bytes;
     if (text.starts_with(mark)) {
       safe += "\x1b[";
       text.remove_prefix(mark.size());
     } else {
-      safe += first == "\n" ? "\n" : printable(first);
+      safe += printable(first);
       text.remove_prefix(first.size());
     }
   }

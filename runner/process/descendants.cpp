@@ -44,6 +44,9 @@ std::vector<pid_t> strays(const process_table& table) {
 // No wait is longer than this: a process in the middle of a driver's call may not end when it is
 // killed, and a plugin may fork faster than its processes are killed.
 constexpr std::chrono::seconds kLongestWait{10};
+// Of a process that is to stop. One that waits for a slow disk, for a page of its own code say,
+// stops when it has it.
+constexpr std::chrono::seconds kLongestStop{60};
 constexpr std::chrono::milliseconds kPause{1};
 
 // The time for which somebody has waited who looks again and again. A machine that is busy, or
@@ -99,13 +102,13 @@ bool is_stopped_or_over(pid_t child) {
          info.si_pid == child;
 }
 
-// Calls `try_once` until it returns true; false after seconds.
+// Calls `try_once` until it returns true; false where that is not to be expected any more.
 bool is_done_soon(const auto& try_once) {
   constexpr std::chrono::microseconds kSpin{200}, kNap{50};  // few stop later than that
   time_waited waited;
   while (!try_once()) {
     const auto so_far = waited.look();
-    if (so_far > kLongestWait) return false;
+    if (so_far > kLongestStop) return false;
     if (so_far < kSpin) {
       std::this_thread::yield();
     } else {

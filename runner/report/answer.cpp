@@ -156,7 +156,7 @@ std::string over_problems(const document& d, const cell& of) {
       std::ranges::minmax_element(compared, {}, [](const cell* c) { return c->speedup->value; });
   return fmt::format(" Over {} problems it is {} to {} as fast as {}{}: {}.", compared.size(),
                      figure(*least), figure(*most), baseline_name(d),
-                     different_precisions(d, of, *d.baseline_of(of)), parts);
+                     different_precisions(d, **least, *d.baseline_of(**least)), parts);
 }
 
 std::string subject_speed(const document& d, const cell& c) {

@@ -63,9 +63,8 @@ bool table::used(std::size_t c) const {
 }
 
 std::size_t table::width_of(std::size_t c) const {
-  std::size_t widest = 0;
+  std::size_t widest = title_width(c);
   for (const row& r : rows_) widest = std::max(widest, width(r.fields[c].text));
-  for (const std::string& line : columns_[c].title) widest = std::max(widest, width(line));
   return widest;
 }
 
@@ -106,6 +105,12 @@ std::vector<std::string> table::left_out(std::string_view indent, std::size_t mo
   return titles;
 }
 
+std::size_t table::title_width(std::size_t c) const {
+  std::size_t widest = 0;
+  for (const std::string& line : columns_[c].title) widest = std::max(widest, width(line));
+  return widest;
+}
+
 bool table::wraps(std::size_t c, const places& shown) const {
   return c == shown[0] || columns_[c].align == align::text;
 }
@@ -116,7 +121,8 @@ std::vector<std::size_t> table::widths_of(const places& shown, std::size_t most)
   for (std::size_t wide = width_of(shown); wide > most; --wide) {
     std::size_t widest = shown.size();
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      const bool can_shrink = wraps(shown[i], shown) && widths[i] > kNarrowest;
+      const std::size_t least = std::max(kNarrowest, title_width(shown[i]));
+      const bool can_shrink = wraps(shown[i], shown) && widths[i] > least;
       if (can_shrink && (widest == shown.size() || widths[i] > widths[widest])) widest = i;
     }
     if (widest == shown.size()) break;

@@ -51,6 +51,7 @@ class table {
   };
   using places = std::vector<std::size_t>;  // of columns
   bool used(std::size_t c) const;           // whether column c is not empty
+  std::size_t title_width(std::size_t c) const;
   std::size_t width_of(std::size_t c) const;
   std::size_t width_of(const places& shown) const;
   bool wraps(std::size_t c, const places& shown) const;

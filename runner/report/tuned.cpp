@@ -40,7 +40,7 @@ table best_table(const document& d, const std::vector<ranking>& all) {
   t.add_columns({"best per problem", "kernel", "precision"}, table::align::text);
   t.add_column("time");
   t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
-  t.add_column("as fast, as far as can be told", table::align::text);
+  t.add_column("as fast,\nas far as can be told", table::align::text);
   for (const ranking& r : all) {
     const cell* const best = r.best();
     if (best == nullptr) continue;

@@ -90,7 +90,8 @@ loaded_plugin enter(const std::string& name, const results::device& device,
     unopened client = first ? std::move(first) : make_client(file->file);
     if (!open(plugin, file->file, &device, std::move(client))) continue;
     plugin.record.source = file->source;
-    if (std::filesystem::is_regular_file(file->source))
+    std::error_code fault;
+    if (std::filesystem::is_regular_file(file->source, fault))
       plugin.record.source_sha256 = sha256_of(file->source);
     plugin.record.tuned = file->tuned;
     plugin.record.host_code = file->host_code;

@@ -72,6 +72,7 @@ class device_matrix {
     plan(x);
     refill();
   }
+  bool has_own_memory() const { return own_.has_value(); }
   // What it is to hold: whoever calls this writes it.
   void plan(const data::matrix& x) { spec_ = x; }
   // Another row has the opposite signs, or none; the one that has them gets its own.

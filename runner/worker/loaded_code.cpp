@@ -48,7 +48,7 @@ loaded_code::loaded_code() {
 }
 
 void loaded_code::add(const std::string& file, const dl_phdr_info& library) {
-  const descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const descriptor opened(file.starts_with('/') ? open(file.c_str(), O_RDONLY | O_CLOEXEC) : -1);
   const std::string name =
       file == "/proc/self/exe" ? "the runner" : std::filesystem::path(file).filename();
   for (const ElfW(Phdr) & segment : std::span(library.dlpi_phdr, library.dlpi_phnum)) {
@@ -58,7 +58,9 @@ void loaded_code::add(const std::string& file, const dl_phdr_info& library) {
                            segment.p_memsz);
     std::span<const std::byte> original;
     if (is_code(segment)) original = mapped(opened.fd(), segment);
-    if (original.empty()) original = copies_.emplace_back(loaded.begin(), loaded.end());
+    // What a debugger or an injected library has changed before is no plugin's doing.
+    if (original.empty() || std::memcmp(loaded.data(), original.data(), loaded.size()) != 0)
+      original = copies_.emplace_back(loaded.begin(), loaded.end());
     parts_.push_back({name, loaded, original});
   }
 }

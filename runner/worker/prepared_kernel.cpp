@@ -129,6 +129,13 @@ void prepared_kernel::make_matrices_together(const problem& p) {
   end_gap(bytes);
 }
 
+void prepared_kernel::free_common_memory_if_unused() {
+  const auto has_own = [](const auto& x) { return x->has_own_memory(); };
+  if (!std::ranges::all_of(matrices_.inputs, has_own) || !has_own(matrices_.c)) return;
+  matrices_.poison.clear();
+  matrices_.memory.reset();
+}
+
 std::unique_ptr<device_matrix> prepared_kernel::make_workspace() {
   return std::make_unique<device_matrix>(backend_, workspace_spec(workspace_bytes_),
                                          "the workspace");
@@ -142,6 +149,7 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
         "an instance serves one problem, and refill() asks for a different one");
   }
   moved_from_.clear();
+  free_common_memory_if_unused();
   const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char letter,
                        const char* name) {
     if (move.find(letter) == std::string::npos) return x->refill(contents);
@@ -175,7 +183,7 @@ run_report prepared_kernel::run(const run_request& how) {
   if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
     run_once(devices::start::idle, devices::other_streams::free, fresh());
   const devices::finished_run done = run_once(
-      how.idle_device ? devices::start::idle : devices::start::held, devices::other_streams::free,
+      how.idle_device ? devices::start::idle : devices::start::cold, devices::other_streams::free,
       how.fresh ? fresh() : [this] { return matrices_.problem.seed; });
   run_report report;
   report.ms = done.ms;

@@ -47,7 +47,7 @@ class prepared_kernel {
   // Changes what the instance finds at its next run: the contents to those of `p`, which may differ
   // in seed and fill only, and the address of each matrix in `move` ("abcow", o all other operands,
   // w the workspace). The old memory is poisoned, and stays allocated until the next refill() or
-  // destroy().
+  // destroy(); of matrices that were made together, until all have moved.
   void refill(const problem& p, const std::string& move);
   run_report run(const run_request& how);
   sample_report sample(const sample_request& how);
@@ -78,6 +78,7 @@ class prepared_kernel {
   void place();
   void make_matrices_apart(const problem& p);
   void make_matrices_together(const problem& p);
+  void free_common_memory_if_unused();  // once all have moved
   std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);
   // Every run, judged or timed, goes through here: C and the workspace hold their initial contents,

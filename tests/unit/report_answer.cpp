@@ -161,6 +161,15 @@ TEST_CASE("each figure of the answer is of the kernel that it names, losses too"
                             "1024x1024x1024 f32) as fast as base: faster on 1, slower on 1."));
 }
 
+TEST_CASE("figures over problems need no baseline on the largest", "[report]") {
+  document d = run_of({"base", "mine"}, {512, 1024, 2048});
+  d.plugins[1].source = "/home/mine/mine.cu";
+  d.cells[4].verdict = verdict::error;
+  d.cells[4].time.reset();
+  compare_with_baseline(d);
+  CHECK_THAT(speed_of(d), ContainsSubstring("Over 2 problems it is 1.11x (on 512x512x512 f32)"));
+}
+
 TEST_CASE("a kernel is not held to a roofline of memory alone", "[report]") {
   document d = run_of({"base", "mine"}, {512});
   d.device.facts.clear();

@@ -144,7 +144,8 @@ TEST_CASE("prose is broken at spaces, in a pipe where it is very long", "[report
   p.item("wrong", style::bad, words);
   const std::string text = p.take();
   CHECK(text.starts_with("  wrong kernel kernel"));
-  for (const std::string& line : kzoo::lines_of(text)) CHECK(line.size() <= kzoo::report::kWidestProse);
+  for (const std::string& line : kzoo::lines_of(text))
+    CHECK(line.size() <= kzoo::report::kWidestProse);
 }
 
 TEST_CASE("a column of text wraps where a table is too wide", "[report]") {

@@ -221,6 +221,7 @@ class table {
     prepared& operator=(const prepared&) = delete;
   };
   static constexpr std::size_t kMostKept = 256;
+  std::size_t most_ = kMostKept;  // before the next sweep
   // The problem, the device and the stream.
   using key = std::tuple<plain_problem, int, std::uint64_t>;
 
@@ -307,7 +308,8 @@ class table {
     }
     known->last_use = ++uses_;
     const std::shared_ptr<prepared> found = known;
-    if (prepared_.size() > kMostKept) drop_surplus();
+    // In a graph that is captured no event may be asked for.
+    if (prepared_.size() > most_ && !is_capturing(stream)) drop_surplus();
     return found;
   }
 
@@ -338,6 +340,7 @@ class table {
       return p.last_use < *last && of.second.use_count() == 1 && !p.is_in_graph &&
              p.done.is_reached();
     });
+    most_ = std::max(kMostKept, prepared_.size() + kMostKept / 2);
   }
 
   // The kernel of the most similar problem, by the logarithms of its sizes, that takes this one.
