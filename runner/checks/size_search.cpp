@@ -24,7 +24,7 @@ struct dimension {
   std::int64_t problem::*extent;
 };
 constexpr std::array<dimension, 3> kDimensions{
-    {{'M', &problem::m}, {'N', &problem::n}, {'K', &problem::k}}};
+    {{'K', &problem::k}, {'M', &problem::m}, {'N', &problem::n}}};
 
 using rightness = std::map<std::int64_t, bool>;  // by extent
 
@@ -50,10 +50,32 @@ class size_search {
  public:
   size_search(client::plugin_client& client, const candidate_description& wrong,
               expected_results& expected)
-      : client_(client), who_(wrong), expected_(expected), smallest_wrong_(wrong.problem) {}
+      : client_(client),
+        who_(wrong),
+        expected_(expected),
+        smallest_wrong_(wrong.problem),
+        usual_timeout_(client.set_timeout(kMostSeconds)) {
+    client_.set_timeout(std::min(usual_timeout_, kMostSeconds));
+  }
+  ~size_search() { client_.set_timeout(usual_timeout_); }
+  size_search(const size_search&) = delete;
+  size_search& operator=(const size_search&) = delete;
 
-  size_report run() try {
+  size_report run() {
     std::string text;
+    try {
+      search(text);
+    } catch (const failure&) {  // it hangs, or takes long: what was found before counts
+    }
+    if (!text.empty()) {
+      const problem& p = who_.problem;
+      text += fmt::format(" ({}, {})", types_name(p.dtype), layout_name(p.layout));
+    }
+    return {text, smallest_wrong_};
+  }
+
+ private:
+  void search(std::string& text) {
     if (const auto base = right_cube()) {
       for (const dimension& along : kDimensions) {
         const std::string found = text_of(along, *base, seen_along(along, *base));
@@ -61,12 +83,8 @@ class size_search {
         text += found;
       }
     }
-    return {text, smallest_wrong_};
-  } catch (const failure&) {  // it hangs, or takes long
-    return {"", smallest_wrong_};
   }
 
- private:
   candidate_description at(const problem& p) const {
     candidate_description other = who_;
     other.problem = p;
@@ -129,6 +147,7 @@ class size_search {
   const candidate_description& who_;
   expected_results& expected_;
   problem smallest_wrong_;
+  const double usual_timeout_;
   const double start_ = steady_seconds();
 };
 

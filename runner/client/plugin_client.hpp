@@ -75,6 +75,8 @@ class plugin_client {
   std::optional<worker::memory_report> free_memory();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();
+  // How long it waits for an answer, in seconds. Returns how long it did before.
+  double set_timeout(double seconds) { return std::exchange(timeout_seconds_, seconds); }
   // What this session ran last beside this variant on this problem, and what may have left
   // something behind: "plugin:variant at 64x64x64"; "" if nothing.
   std::string ran_before(std::uint32_t variant, const problem& p) const;

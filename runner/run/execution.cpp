@@ -94,8 +94,12 @@ class execution {
     return now + left / double(plan_.experiment.problems.size() - index);
   }
 
-  // A kernel that hangs costs its own limit, and not the time of the others.
+  // A kernel that hangs costs its own limit, and not the time of the others; all of them cost one
+  // budget more at most.
   void extend_budget(double seconds) {
+    const double most = plan_.experiment.timing.budget_seconds.value_or(0);
+    seconds = std::min(seconds, most - extended_by_);
+    extended_by_ += seconds;
     begun_ += seconds;
     if (deadline_) *deadline_ += seconds;
   }
@@ -263,6 +267,7 @@ class execution {
   run_state state_{plan_};
   devices::nvml monitor_{plan_.device.pci_bus_id};
   double begun_ = steady_seconds();
+  double extended_by_ = 0;
   // For the current problem:
   std::vector<planned_cell> planned_;
   std::vector<timed_cell> timed_cells_;

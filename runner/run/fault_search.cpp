@@ -34,14 +34,20 @@ std::vector<results::finding> fault_search::search(loaded_plugin& plugin,
                                                    const checks::candidate_description& who) {
   std::vector<results::finding> found;
   plugin.client->leave();  // a failure's threads and corrupted heap
+  problem smallest = who.problem;
   try {
-    const auto [sizes, smallest] = checks::search_sizes(*plugin.client, who, expected_);
-    if (!sizes.empty()) found.push_back(results::remark(results::kSizes, sizes));
+    const checks::size_report sizes = checks::search_sizes(*plugin.client, who, expected_);
+    if (!sizes.text.empty()) found.push_back(results::remark(results::kSizes, sizes.text));
+    smallest = sizes.smallest_wrong;
+  } catch (const std::exception&) {
+    // Its own reason is all that there is.
+  }
+  try {
     const access_analysis analyse =
         who.simulated && find_ ? find_(plugin.record) : access_analysis();
     if (analyse) found.push_back(analysed(analyse, who.variant, smallest));
   } catch (const std::exception&) {
-    // It cannot be built for that, or analysed soon: its own reason is all that there is.
+    // It cannot be built for that, or analysed soon.
   }
   plugin.client->leave();
   return found;
@@ -50,17 +56,18 @@ std::vector<results::finding> fault_search::search(loaded_plugin& plugin,
 std::vector<results::finding> fault_search::of(loaded_plugin& plugin,
                                                const checks::candidate_description& who) {
   constexpr double kMostSeconds = 30;  // of all searches together
-  const std::string kernel = kernel_id{plugin.record.name, who.description.id}.name();
+  const kind searched{kernel_id{plugin.record.name, who.description.id}.name(),
+                      types_name(who.problem.dtype), who.problem.layout};
   {
     const std::scoped_lock lock(mutex_);
-    if (const auto known = known_.find(kernel); known != known_.end()) return known->second;
+    if (const auto known = known_.find(searched); known != known_.end()) return known->second;
     if (seconds_ > kMostSeconds) return {};
   }
   const double start = steady_seconds();
   std::vector<results::finding> found = search(plugin, who);
   const std::scoped_lock lock(mutex_);
   seconds_ += steady_seconds() - start;
-  if (std::ranges::any_of(found, is_telling)) known_.emplace(kernel, found);
+  known_.emplace(searched, found);
   return found;
 }
 

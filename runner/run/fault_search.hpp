@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace kzoo::run {
@@ -34,10 +35,12 @@ class fault_search {
   std::vector<results::finding> search(loaded_plugin& plugin,
                                        const checks::candidate_description& who);
 
+  using kind = std::tuple<std::string, std::string, layout>;  // kernel, types
+
   const find_access_analysis& find_;
   checks::expected_results& expected_;
-  std::mutex mutex_;                                            // of what follows
-  std::map<std::string, std::vector<results::finding>> known_;  // by kernel
+  std::mutex mutex_;  // of what follows
+  std::map<kind, std::vector<results::finding>> known_;
   double seconds_ = 0;
 };
 

@@ -17,7 +17,7 @@ data::changes device_matrix::with_zones(data::changes own,
   for (std::size_t i = 0; i < each.size(); ++i) {
     const data::changes& found = in_zones[i];
     if (!found.any()) continue;
-    const auto at = static_cast<const char*>(each[i].words) - memory_ +
+    const auto at = static_cast<const char*>(each[i].words) - memory() +
                     std::ptrdiff_t{sizeof(float)} * first_of(found);
     const auto size = static_cast<std::ptrdiff_t>(type_size(spec_.type));
     const std::int64_t index = (at < 0 ? at - size + 1 : at) / size;

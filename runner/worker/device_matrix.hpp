@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -45,89 +44,68 @@ class device_matrix {
       : backend_(on),
         spec_(x),
         zone_(on.faults_around() ? 0 : zone_bytes(x)),
-        own_(std::in_place, on, padded_bytes(x) + 2 * zone_,
-             devices::surroundings{zone_bytes(x), name}),
-        memory_(static_cast<char*>(own_->get()) + zone_) {
-    fill_all();
-  }
-  // In `memory` of somebody else, on a device where no access around an allocation faults.
-  device_matrix(devices::backend& on, const data::matrix& x, void* memory)
-      : backend_(on), spec_(x), zone_(zone_bytes(x)), memory_(static_cast<char*>(memory) + zone_) {
-    fill_all();
+        memory_(on, padded_bytes() + 2 * zone_, {zone_bytes(x), name}) {
+    refill(x);
+    for (const devices::filled_buffer& z : zones()) backend_.fill(z.words, z.spec);
   }
 
   const data::matrix& spec() const { return spec_; }
   std::size_t bytes() const {
     return static_cast<std::size_t>(data::word_count(spec_)) * type_size(spec_.type);
   }
-  const void* words() const { return memory_; }
-  devices::filled_buffer contents() const { return {memory_, spec_}; }
+  const void* words() const { return memory(); }
+  devices::filled_buffer contents() const { return {memory(), spec_}; }
   // Element (0, 0), behind the leading redzone.
-  void* first() const { return memory_ + offset_of_first(); }
+  void* first() const { return memory() + offset_of_first(); }
   std::size_t offset_of_first() const { return data::kRedzone * type_size(spec_.type); }
 
-  void refill() { backend_.fill(memory_, spec_); }
+  void refill() { backend_.fill(memory(), spec_); }
   // With other contents; the size stays the same.
   void refill(const data::matrix& x) {
     plan(x);
     refill();
   }
-  bool has_own_memory() const { return own_.has_value(); }
   // What it is to hold: whoever calls this writes it.
   void plan(const data::matrix& x) { spec_ = x; }
   // Another row has the opposite signs, or none; the one that has them gets its own.
   void set_late_row(std::int64_t next = -1) {
     const std::int64_t before = std::exchange(spec_.late_row, next);
     for (const std::int64_t row : {before, next})
-      if (row >= 0) backend_.fill_row(memory_, spec_, row);
+      if (row >= 0) backend_.fill_row(memory(), spec_, row);
   }
   // The whole buffer, redzones included.
-  void copy_from_host(const void* host) { backend_.copy_to_device(memory_, host, bytes()); }
+  void copy_from_host(const void* host) { backend_.copy_to_device(memory(), host, bytes()); }
   // Tells a sanitizer, if one is active, whether the redzones may be accessed.
-  void mark_redzones(bool out_of_bounds) { backend_.mark_redzones(memory_, spec_, out_of_bounds); }
-  data::reading read() const { return backend_.read(memory_, spec_); }
+  void mark_redzones(bool out_of_bounds) { backend_.mark_redzones(memory(), spec_, out_of_bounds); }
+  data::reading read() const { return backend_.read(memory(), spec_); }
 
   // The zones before and behind it, if they hold poison.
   std::vector<devices::filled_buffer> zones() const {
     if (zone_ == 0) return {};
-    return {{memory_ - zone_, poison_spec(zone_)},
-            {memory_ + padded_bytes(spec_), poison_spec(zone_)}};
+    return {{memory() - zone_, poison_spec(zone_)},
+            {memory() + padded_bytes(), poison_spec(zone_)}};
   }
   // Its own changes, with those found in its zones, which are outside.
   data::changes with_zones(data::changes own, std::span<const data::changes> in_zones) const;
 
   // Of one zone. Where matrices of the device's page size begin at a page, they still do.
   static std::size_t zone_bytes(const data::matrix& x) {
-    constexpr std::size_t kRows = 128, kLeast = 64 << 10, kMost = 64 << 20;
+    constexpr std::size_t kRows = 128, kLeast = 64 << 10, kMost = 64 << 20, kPage = 2 << 20;
     const std::size_t rows = kRows * static_cast<std::size_t>(x.ld) * type_size(x.type);
     const std::size_t step = rows < kPage ? kLeast : kPage;
     return std::clamp((rows + step - 1) / step * step, kLeast, kMost);
   }
-  // With its zones, at a multiple of alignment().
-  static std::size_t bytes_with_zones(const data::matrix& x) {
-    return padded_bytes(x) + 2 * zone_bytes(x);
-  }
-  static std::size_t alignment(const data::matrix& x) {
-    return zone_bytes(x) % kPage == 0 ? kPage : kMatrixAlignment;
-  }
 
  private:
-  static constexpr std::size_t kPage = 2 << 20;  // of the device
-
-  static std::size_t padded_bytes(const data::matrix& x) {
-    const std::size_t bytes = static_cast<std::size_t>(data::word_count(x)) * type_size(x.type);
-    return (bytes + kMatrixAlignment - 1) / kMatrixAlignment * kMatrixAlignment;
+  std::size_t padded_bytes() const {
+    return (bytes() + kMatrixAlignment - 1) / kMatrixAlignment * kMatrixAlignment;
   }
-  void fill_all() {
-    refill(spec_);
-    for (const devices::filled_buffer& z : zones()) backend_.fill(z.words, z.spec);
-  }
+  char* memory() const { return static_cast<char*>(memory_.get()) + zone_; }
 
   devices::backend& backend_;
   data::matrix spec_;
   std::size_t zone_;  // bytes on either side that hold poison
-  std::optional<device_memory> own_;
-  char* memory_;  // behind the first zone
+  device_memory memory_;
 };
 
 }  // namespace kzoo::worker

@@ -40,8 +40,8 @@ bool may_be_negative(data::content inside) {
 constexpr double kWarmSeconds = 0.002;
 
 // The speed of a kernel depends measurably on where its matrices are in physical memory, and an
-// allocator tends to return the same addresses again. An unused gap of random size before each
-// matrix moves it.
+// allocator tends to return the same addresses again. An unused allocation of random size before
+// each matrix moves it.
 std::size_t random_gap_bytes() {
   constexpr std::size_t kStep = 64 << 10, kMaxSteps = 128;
   static std::minstd_rand random{std::random_device{}()};
@@ -76,11 +76,15 @@ void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_prec
   if (!matrices_.c || matrices_.problem != p || spoiled_) {
     matrices_ = {};
     spoiled_ = false;
-    if (backend_.faults_around())
-      make_matrices_apart(p);
-    else
-      make_matrices_together(p);
+    const auto make = [&](const data::matrix& x, const char* name) {
+      add_gap();
+      return std::make_unique<device_matrix>(backend_, x, name);
+    };
+    for (const named_operand& input : inputs_of(p))
+      matrices_.inputs.push_back(make(input.stored, input.name.data()));
+    matrices_.c = make(operands_of(p).c, "C");
     matrices_.problem = p;
+    add_gap();  // before the workspace or the plugin's allocations
   }
   if (workspace_bytes_ > 0 && !workspace_) workspace_ = make_workspace();
   plugin_.create(slot_, variant, p, device_.abi);
@@ -88,52 +92,14 @@ void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_prec
   place();
 }
 
-void prepared_kernel::make_matrices_apart(const problem& p) {
-  for (const named_operand& input : inputs_of(p))
-    matrices_.inputs.push_back(
-        std::make_unique<device_matrix>(backend_, input.stored, input.name.data()));
-  matrices_.c = std::make_unique<device_matrix>(backend_, operands_of(p).c, "C");
-}
-
-// One allocation, with gaps before and behind each: a driver takes as long for each allocation as
-// small matrices take for all else.
-void prepared_kernel::make_matrices_together(const problem& p) {
-  std::vector<data::matrix> all;
-  for (const named_operand& input : inputs_of(p)) all.push_back(input.stored);
-  all.push_back(operands_of(p).c);
-  std::vector<std::size_t> begins;
-  std::size_t bytes = random_gap_bytes();
-  for (const data::matrix& x : all) {
-    const std::size_t step = device_matrix::alignment(x);
-    begins.push_back((bytes + step - 1) / step * step);
-    bytes = begins.back() + device_matrix::bytes_with_zones(x) + random_gap_bytes();
-  }
-  matrices_.memory = std::make_unique<device_memory>(backend_, bytes);
-  const auto at = [&](std::size_t offset) {
-    return static_cast<char*>(matrices_.memory->get()) + offset;
-  };
-  std::size_t gap = 0;
-  const auto end_gap = [&](std::size_t end) {
-    matrices_.poison.push_back({at(gap), poison_spec(end - gap)});
-    backend_.fill(at(gap), matrices_.poison.back().spec);
-  };
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    end_gap(begins[i]);
-    auto made = std::make_unique<device_matrix>(backend_, all[i], at(begins[i]));
-    gap = begins[i] + device_matrix::bytes_with_zones(all[i]);
-    if (i + 1 < all.size())
-      matrices_.inputs.push_back(std::move(made));
-    else
-      matrices_.c = std::move(made);
-  }
-  end_gap(bytes);
-}
-
-void prepared_kernel::free_common_memory_if_unused() {
-  const auto has_own = [](const auto& x) { return x->has_own_memory(); };
-  if (!std::ranges::all_of(matrices_.inputs, has_own) || !has_own(matrices_.c)) return;
-  matrices_.poison.clear();
-  matrices_.memory.reset();
+void prepared_kernel::add_gap() {
+  // Where an access around an allocation faults, there are no neighbours, and no need of gaps.
+  if (backend_.faults_around()) return;
+  const std::size_t bytes = random_gap_bytes();
+  matrices_.gaps.push_back(std::make_unique<device_memory>(backend_, bytes));
+  void* const words = matrices_.gaps.back()->get();
+  matrices_.poison.push_back({words, poison_spec(bytes)});
+  backend_.fill(words, matrices_.poison.back().spec);
 }
 
 std::unique_ptr<device_matrix> prepared_kernel::make_workspace() {
@@ -149,7 +115,6 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
         "an instance serves one problem, and refill() asks for a different one");
   }
   moved_from_.clear();
-  free_common_memory_if_unused();
   const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char letter,
                        const char* name) {
     if (move.find(letter) == std::string::npos) return x->refill(contents);

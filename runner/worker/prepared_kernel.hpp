@@ -47,7 +47,7 @@ class prepared_kernel {
   // Changes what the instance finds at its next run: the contents to those of `p`, which may differ
   // in seed and fill only, and the address of each matrix in `move` ("abcow", o all other operands,
   // w the workspace). The old memory is poisoned, and stays allocated until the next refill() or
-  // destroy(); of matrices that were made together, until all have moved.
+  // destroy().
   void refill(const problem& p, const std::string& move);
   run_report run(const run_request& how);
   sample_report sample(const sample_request& how);
@@ -67,18 +67,16 @@ class prepared_kernel {
   // The matrices of the problem that was prepared last.
   struct matrices {
     kzoo::problem problem;
-    std::unique_ptr<device_memory> memory;               // where they are, unless each has its own
     std::vector<std::unique_ptr<device_matrix>> inputs;  // those of inputs_of()
     std::unique_ptr<device_matrix> c;
-    std::vector<devices::filled_buffer> poison;  // what the gaps between them hold
+    std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
+    std::vector<devices::filled_buffer> poison;        // what they hold
   };
 
   void destroy_instance();
   // Tells the instance where its matrices are.
   void place();
-  void make_matrices_apart(const problem& p);
-  void make_matrices_together(const problem& p);
-  void free_common_memory_if_unused();  // once all have moved
+  void add_gap();
   std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);
   // Every run, judged or timed, goes through here: C and the workspace hold their initial contents,

@@ -102,7 +102,7 @@ TEST_CASE("variants that are validated side by side are told in their order", "[
     CHECK(one.kernel == found.started[i]);
     REQUIRE(one.findings.size() == 1);
     CHECK(one.findings[0].outcome == results::outcome::skipped);
-    CHECK(one.findings[0].detail == "not even for " + kVariants[i]);
+    CHECK(one.findings[0].detail == "declined: not even for " + kVariants[i]);
   }
 }
 

@@ -39,9 +39,11 @@ class clocked final : public devices::backend {
   std::size_t others_stay_for = 0;  // so many of them
 
   void* allocate(std::size_t bytes, const devices::surroundings& around) override {
-    return cpu_->allocate(bytes, around);
+    return allocated.emplace_back(cpu_->allocate(bytes, around));
   }
-  bool faults_around() const override { return true; }
+  std::vector<void*> allocated;  // in this order, freed or not
+  bool faults = true;
+  bool faults_around() const override { return faults; }
   void release(void* memory) override { cpu_->release(memory); }
   void fill(void* to, const data::matrix& x) override { cpu_->fill(to, x); }
   void fill_row(void* to, const data::matrix& x, std::int64_t row) override {
@@ -262,4 +264,22 @@ TEST_CASE("numbers are written once everything is ready for the call", "[workers
   on.prepared.run(nothing_copied);
   CHECK(seen[0] != seen[1]);
   CHECK(on.plugin.has_gone_on);  // its C was not written
+}
+
+TEST_CASE("what is written between matrices is seen, and they are not used again", "[workers]") {
+  clocked as_a_gpu({0});
+  as_a_gpu.faults = false;
+  bench on(as_a_gpu);
+  const problem p{4, 4, 4};
+  on.plugin.kernel = [&](const worker::placement&) {
+    constexpr std::size_t kSomewhere = 1000;
+    static_cast<float*>(as_a_gpu.allocated.front())[kSomewhere] = 1;  // in the gap before A
+  };
+  worker::run_request nothing_copied;
+  nothing_copied.output.wanted = false;
+  on.prepared.prepare(0, p, KZOO_COMPUTE_FP32);
+  CHECK(on.prepared.run(nothing_copied).changed.between == 1);
+  on.plugin.kernel = [](const worker::placement&) {};
+  on.prepared.prepare(0, p, KZOO_COMPUTE_FP32);
+  CHECK(on.prepared.run(nothing_copied).changed.between == 0);
 }
