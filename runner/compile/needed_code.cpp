@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <span>
 
@@ -26,54 +27,82 @@ class need_search {
   need_search(const std::vector<token>& file, const macros& known,
               const std::vector<source_item>& declared)
       : file_(file), macros_(known), declared_(declared), is_needed_(declared.size()) {
-    for (const source_item& d : declared)
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const source_item& d = declared[i];
       if (d.is_marked) marked_.insert(d.names.begin(), d.names.end());
+      for (const std::string_view name : d.names) by_name_[name].push_back(i);
+    }
   }
 
   void mention(std::string_view word) {
     if (!mentioned_.insert(word).second) return;
-    if (const auto known = macros_.find(word); known != macros_.end()) mention(known->second.body);
+    need_what_has(word);
+    if (const auto known = macros_.find(word); known != macros_.end())
+      waiting_.emplace_back(known->second.body);
   }
-  void mention(std::span<const token> tokens) {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i].kind != token_kind::word) continue;
-      const std::string_view next = i + 1 < tokens.size() ? tokens[i + 1].text : "";
-      if (next == "(" || next == "<") called_.insert(tokens[i].text);
-      mention(tokens[i].text);
-    }
+  void call(std::string_view word) {
+    if (called_.insert(word).second) need_what_has(word);
+    mention(word);
   }
 
   bool is_mentioned(const source_item& d) const {
     return std::ranges::any_of(d.names, [&](auto name) { return mentioned_.contains(name); });
   }
 
-  const std::vector<bool>& needed() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t i = 0; i < declared_.size(); ++i) {
-        if (is_needed_[i] || !is_needed(declared_[i])) continue;
-        is_needed_[i] = changed = true;
-        mention(tokens_of_item(file_, declared_[i]));
-      }
+  // What the macros and the items that are needed mention is needed, too.
+  void go_on() {
+    while (!waiting_.empty()) {
+      const std::span<const token> next = waiting_.back();
+      waiting_.pop_back();
+      mention(next);
     }
+  }
+
+  const std::vector<bool>& needed() {
+    for (std::size_t i = 0; i < declared_.size(); ++i) {
+      const source_item& d = declared_[i];
+      if (d.is_operator ? d.is_marked : d.names.empty()) need(i);
+    }
+    go_on();
     return is_needed_;
   }
 
  private:
-  bool is_needed(const source_item& d) const {
-    if (d.is_operator) return d.is_marked;
-    if (d.names.empty()) return true;
-    if (d.is_marked || !d.is_function) return is_mentioned(d);
-    // The host's function that launches a kernel may have its name.
-    return std::ranges::any_of(
-        d.names, [&](auto name) { return called_.contains(name) && !marked_.contains(name); });
+  void mention(std::span<const token> tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].kind != token_kind::word) continue;
+      const std::string_view next = i + 1 < tokens.size() ? tokens[i + 1].text : "";
+      if (next == "(" || next == "<")
+        call(tokens[i].text);
+      else
+        mention(tokens[i].text);
+    }
+  }
+
+  void need(std::size_t item) {
+    if (is_needed_[item]) return;
+    is_needed_[item] = true;
+    waiting_.push_back(tokens_of_item(file_, declared_[item]));
+  }
+  void need_what_has(std::string_view name) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return;
+    for (const std::size_t i : found->second) {
+      const source_item& d = declared_[i];
+      // The host's function that launches a kernel may have its name.
+      const bool is_enough =
+          d.is_marked || !d.is_function || (called_.contains(name) && !marked_.contains(name));
+      if (is_enough && !d.is_operator) need(i);
+    }
   }
 
   const std::vector<token>& file_;
   const macros& macros_;
   const std::vector<source_item>& declared_;
   std::vector<bool> is_needed_;
+  std::map<std::string_view, std::vector<std::size_t>> by_name_;
   std::set<std::string_view> mentioned_, called_, marked_;
+  std::vector<std::span<const token>> waiting_;
 };
 
 // A source whose lines keep their numbers.
@@ -109,13 +138,14 @@ class edited_text {
   std::size_t copied_ = 0;
 };
 
-// Leaves out all but the directives, which count wherever they stand.
+// Leaves out all but the directives that count wherever they stand.
 void leave_out(std::span<const token> declared, edited_text& text) {
+  constexpr std::array<std::string_view, 4> kGo{"pragma", "include", "error", "warning"};
   std::size_t begin = text.begin_of(declared.front());
   for (const token& t : declared) {
-    const bool stays =
-        t.kind == token_kind::directive && !trimmed(t.text.substr(1)).starts_with("pragma");
-    if (!stays) continue;
+    if (t.kind != token_kind::directive) continue;
+    const std::string_view what = trimmed(t.text.substr(1));
+    if (std::ranges::any_of(kGo, [&](auto word) { return what.starts_with(word); })) continue;
     text.replace(begin, text.begin_of(t), "");
     begin = text.end_of(t);
   }
@@ -162,17 +192,21 @@ void replace_all_dynamic_shared(std::span<const token> function, edited_text& te
 }
 
 // Before `using namespace torch::indexing;`, for a header that is not here may be what declares it.
-void declare_namespace(std::span<const token> used, const std::vector<token>& file,
+// `aliases`: no namespaces that could be opened.
+void declare_namespace(std::span<const token> used, const std::set<std::string_view>& aliases,
                        edited_text& text) {
   if (used.size() < 4 || used[0].text != "using" || used[1].text != "namespace") return;
-  if (used[2].kind != token_kind::word) return;
-  for (std::size_t i = 0; i + 2 < file.size();
-       ++i)  // an alias is no namespace that could be opened
-    if (file[i].text == "namespace" && file[i + 1].text == used[2].text && file[i + 2].text == "=")
-      return;
+  if (used[2].kind != token_kind::word || aliases.contains(used[2].text)) return;
   const std::size_t begin = text.begin_of(used[0]);
   const std::string_view name = text.between(text.begin_of(used[2]), text.begin_of(used.back()));
   text.replace(begin, begin, fmt::format("namespace {} {{}} ", name));
+}
+
+std::set<std::string_view> namespace_aliases(const std::vector<token>& file) {
+  std::set<std::string_view> found;
+  for (std::size_t i = 0; i + 2 < file.size(); ++i)
+    if (file[i].text == "namespace" && file[i + 2].text == "=") found.insert(file[i + 1].text);
+  return found;
 }
 
 }  // namespace
@@ -181,11 +215,15 @@ needed_code needed_by(const std::vector<std::string>& entries, std::string_view 
                       const std::vector<std::string>& headers, const adaptation& to) {
   source = without_byte_order_mark(source);
   const std::vector<token> file = tokens_of(source);
-  const macros known = macros_in(file);
+  macros known = macros_in(file);
+  for (const std::string& header : headers) known.merge(macros_in(tokens_of(header)));
   const source_items found = items_in(file, known);
   edited_text text(source);
   need_search all(file, known, found.all);
-  for (const std::string& entry : entries) all.mention(tokens_of(entry));
+  const std::set<std::string_view> aliases = namespace_aliases(file);
+  for (const std::string& entry : entries)
+    for (const token& t : tokens_of(entry)) all.call(t.text);
+  all.go_on();
   // A kernel with another name may be the one that is meant: the compiler finds it then.
   if (std::ranges::none_of(found.all, [&](const auto& d) { return all.is_mentioned(d); }))
     for (const source_item& d : found.all)
@@ -205,13 +243,14 @@ needed_code needed_by(const std::vector<std::string>& entries, std::string_view 
       continue;
     }
     if (to.simulated) replace_all_dynamic_shared(tokens, text);
-    if (to.lacks_headers) declare_namespace(tokens, file, text);
+    if (to.lacks_headers) declare_namespace(tokens, aliases, text);
     if (d.is_marked || !d.has_body || d.names.empty()) continue;
     result.unmarked.push_back({std::string(d.names.front()),
                                text.line_of(text.begin_of(tokens.front())),
                                text.line_of(text.begin_of(tokens.back()))});
   }
   result.text = text.text();
+  result.is_whole = result.text == source;
   return result;
 }
 

@@ -22,6 +22,7 @@ struct needed_code {
   std::string text;  // the source with all else blank, in the lines that it had
   std::vector<unmarked_code> unmarked{};
   unsigned open_line = 0;  // of a bracket that has no end, or 0
+  bool is_whole = false;   // the text is that of the source
 };
 
 // What else is changed in it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace kzoo::compile {
@@ -22,13 +23,36 @@ constexpr std::array<std::string_view, 10> kAttributes{
     "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__align__", "alignas",
     "__attribute__",     "__declspec",  "decltype",         "noexcept",  "requires"};
 
+// What is known of macros, each of which is looked at once.
+struct macro_facts {
+  const macros& all;
+  std::set<std::string_view> marking;  // these, and kMarks
+  std::map<const macro*, source_item> declared{};
+  int depth = 0;
+};
+
+std::set<std::string_view> marking(const macros& all) {
+  std::map<std::string_view, std::vector<std::string_view>> users;
+  for (const auto& [name, m] : all)
+    for (const token& t : m.body) users[t.text].push_back(name);
+  std::set<std::string_view> found(kMarks.begin(), kMarks.end());
+  std::vector<std::string_view> waiting(kMarks.begin(), kMarks.end());
+  while (!waiting.empty()) {
+    const std::string_view word = waiting.back();
+    waiting.pop_back();
+    for (const std::string_view user : users[word])
+      if (found.insert(user).second) waiting.push_back(user);
+  }
+  return found;
+}
+
 class item_reader {
  public:
-  item_reader(const std::vector<token>& file, const macros& known) : file_(file), macros_(known) {}
+  item_reader(const std::vector<token>& file, macro_facts& known) : file_(file), macros_(known) {}
 
   source_items read() {
     for (std::size_t at = 0; at < file_.size();) {
-      if (is_directive(at) || is(at, ";") || is(at, "}")) {
+      if (is_directive(at) || is_any(at, kBetweenItems)) {
         ++at;
       } else if (const std::size_t inside = scope_from(at); inside > at) {
         at = inside;
@@ -63,7 +87,8 @@ class item_reader {
     return is(at, "{") ? at + 1 : begin;
   }
 
-  // Behind the bracket that closes the one here; of what #if and #else have, the last counts.
+  // Behind the bracket that closes the one here; of what #if and #else have, the last counts. The
+  // #else of an #if before the bracket ends what that has begun.
   std::size_t group_end(std::size_t begin) {
     constexpr std::array<std::string_view, 3> kOpen{"(", "[", "{"}, kClose{")", "]", "}"};
     int depth = 0;
@@ -72,7 +97,8 @@ class item_reader {
       if (is_directive(at)) {
         const std::string_view what = trimmed(file_[at].text.substr(1));
         if (what.starts_with("if")) at_if.push_back(depth);
-        if (what.starts_with("el")) depth = at_if.empty() ? 0 : at_if.back();
+        if (what.starts_with("el") && at_if.empty()) return at;
+        if (what.starts_with("el")) depth = at_if.back();
         if (what.starts_with("endif") && !at_if.empty()) at_if.pop_back();
       } else if (is_any(at, kOpen)) {
         ++depth;
@@ -84,13 +110,25 @@ class item_reader {
     return file_.size();
   }
 
+  // Whether the two symbols are one, such as <<.
+  bool is_pair(std::size_t at, std::string_view first, std::string_view second) const {
+    return is(at, first) && is(at + 1, second) &&
+           file_[at].text.data() + 1 == file_[at + 1].text.data();
+  }
+
   // Behind the parameters of a template.
   std::size_t angles_end(std::size_t begin) {
     int depth = 0;
     for (std::size_t at = begin; at < file_.size(); ++at) {
+      if (is(at, ";")) return at;
       if (is(at, "(")) at = group_end(at) - 1;
-      if (is(at, "<")) ++depth;
-      if (is(at, ">") && --depth == 0) return at + 1;
+      if (is_pair(at, "<", "<") || is_pair(at, "<", "=") || is_pair(at, ">", "=") ||
+          is_pair(at, "-", ">"))
+        ++at;
+      else if (is(at, "<"))
+        ++depth;
+      else if (is(at, ">") && --depth == 0)
+        return at + 1;
     }
     return file_.size();
   }
@@ -104,24 +142,26 @@ class item_reader {
   }
 
   const macro* macro_used(std::size_t at) const {
-    if (!is_kind(at, token_kind::word) || !is(at + 1, "(")) return nullptr;
-    const auto known = macros_.find(file_[at].text);
-    return known != macros_.end() && known->second.has_parameters ? &known->second : nullptr;
+    if (!is_kind(at, token_kind::word)) return nullptr;
+    const auto known = macros_.all.find(file_[at].text);
+    if (known == macros_.all.end()) return nullptr;
+    return is(at + 1, "(") || !known->second.has_parameters ? &known->second : nullptr;
+  }
+  const macro* call_used(std::size_t at) const {
+    const macro* used = macro_used(at);
+    return used != nullptr && used->has_parameters ? used : nullptr;
   }
 
-  bool marks(std::string_view word, int depth = 0) const {
-    constexpr int kDeepest = 8;
-    if (is_one_of(word, kMarks)) return true;
-    const auto known = macros_.find(word);
-    return known != macros_.end() && depth < kDeepest &&
-           std::ranges::any_of(known->second.body,
-                               [&](const token& t) { return marks(t.text, depth + 1); });
-  }
+  bool marks(std::string_view word) const { return macros_.marking.contains(word); }
 
   source_item item_from(std::size_t begin) {
+    if (is(begin, "{")) return {begin, group_end(begin)};  // its head is in another branch of #if
     if (const macro* used = macro_used(begin)) {
-      const std::size_t end = group_end(begin + 1);
-      if (!is(end, "{")) return made_by(*used, begin, end);
+      const std::size_t end = used->has_parameters ? group_end(begin + 1) : begin + 1;
+      if (std::ranges::count(used->body, "{", &token::text) !=
+          std::ranges::count(used->body, "}", &token::text))
+        return {begin, end};
+      if (used->has_parameters && !is(end, "{")) return made_by(*used, begin, end);
     }
     source_item d{begin};
     d.last = is_any(begin, kNotDeclared) ? statement_end(begin)
@@ -133,16 +173,32 @@ class item_reader {
 
   // What a macro that stands alone declares by its text, and by what it is given.
   source_item made_by(const macro& used, std::size_t begin, std::size_t end) const {
-    source_item d{begin, end};
+    source_item d = declared_by(used);
+    d.first = begin;
+    d.last = end;
     d.is_marked = marks(file_[begin].text);
-    for (const source_item& each : item_reader(used.body, macros_).read().all) {
-      d.is_function = d.is_function || each.is_function;
-      d.names.insert(d.names.end(), each.names.begin(), each.names.end());
-    }
     add_names(begin + 1, end, d);
     if (std::ranges::count(used.body, "#", &token::text) == 0) return d;
     d.names.clear();  // they are pasted
     if (d.is_function && !d.is_marked) d.names = {file_[begin].text};
+    return d;
+  }
+
+  // What the text of a macro declares; nothing where it stands in itself.
+  const source_item& declared_by(const macro& used) const {
+    constexpr int kDeepest = 32;
+    const auto [found, is_new] = macros_.declared.try_emplace(&used);
+    source_item& d = found->second;
+    if (!is_new || macros_.depth == kDeepest) return d;
+    ++macros_.depth;
+    const source_items inside = item_reader(used.body, macros_).read();
+    --macros_.depth;
+    std::set<std::string_view> names;
+    for (const source_item& each : inside.all) {
+      d.is_function = d.is_function || each.is_function;
+      names.insert(each.names.begin(), each.names.end());
+    }
+    d.names.assign(names.begin(), names.end());
     return d;
   }
 
@@ -184,9 +240,12 @@ class item_reader {
       } else if (is(at, "operator")) {
         d.is_operator = true;
       } else if (is(at, "(") || is(at, "[")) {
-        const bool is_attribute = at == begin || is(at, "[") || is_any(at - 1, kAttributes);
+        const std::size_t end = group_end(at);
+        const bool is_attribute = at == begin || is(at, "[") || is_any(at - 1, kAttributes) ||
+                                  (in_head && is_kind(end, token_kind::word) &&
+                                   !is_any(end, kAttributes));  // struct ALIGN(16) four
         d.is_function = d.is_function || (!is_attribute && !has_value);
-        at = group_end(at) - 1;
+        at = end - 1;
       } else if (is(at, "=")) {
         has_value = has_value || !d.is_operator;
       } else if (is(at, ":")) {
@@ -204,9 +263,11 @@ class item_reader {
         at = end - 1;
       } else if (is_kind(at, token_kind::word)) {
         d.is_marked = d.is_marked || marks(file_[at].text);
-        if (in_head || is_any(at + 1, kAfterNames) || (is_template && is(at + 1, "<")))
+        const bool is_attribute = in_head && macro_used(at) != nullptr;
+        if (!is_attribute &&
+            (in_head || is_any(at + 1, kAfterNames) || (is_template && is(at + 1, "<"))))
           add_name(at, d);
-        if (macro_used(at) != nullptr)  // KERNEL(name) {
+        if (call_used(at) != nullptr)  // KERNEL(name) {
           add_names(at + 2, group_end(at + 1), d);
       }
     }
@@ -214,9 +275,10 @@ class item_reader {
   }
 
   static constexpr std::array<std::string_view, 2> kNotDeclared{"static_assert", "asm"};
+  static constexpr std::array<std::string_view, 4> kBetweenItems{";", "}", ")", "]"};
 
   const std::vector<token>& file_;
-  const macros& macros_;
+  macro_facts& macros_;
   source_items found_;
 };
 
@@ -241,7 +303,8 @@ macros macros_in(const std::vector<token>& file) {
 }
 
 source_items items_in(const std::vector<token>& file, const macros& known) {
-  return item_reader(file, known).read();
+  macro_facts facts{known, marking(known)};
+  return item_reader(file, facts).read();
 }
 
 }  // namespace kzoo::compile

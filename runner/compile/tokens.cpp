@@ -81,7 +81,8 @@ class lexer {
   token_kind skip_literal(char quote) {
     for (++at_; at_ < source_.size() && here() != quote && here() != '\n'; ++at_)
       if (here() == '\\') ++at_;
-    at_ = std::min(at_ + 1, source_.size());
+    at_ = std::min(at_, source_.size());
+    if (here() == quote) ++at_;
     return token_kind::literal;
   }
 

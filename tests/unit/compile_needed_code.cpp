@@ -166,3 +166,116 @@ TEST_CASE("namespaces of headers that are not here are declared", "[compile]") {
              ContainsSubstring(
                  "\nusing namespace cg;\nnamespace torch::nn {} using namespace torch::nn;"));
 }
+
+TEST_CASE("macros that stand in themselves or in one another often end", "[compile]") {
+  CHECK(keeps("#define A(x) ; A(x)\n#define B C\n#define C B\nA(1)\nB x;\n" + kKernel, "mine"));
+  constexpr int kDeep = 20'000;
+  std::string often, deep;
+  for (int i = 0; i < 30; ++i) {
+    const std::string uses = "M" + std::to_string(i + 1), name = "M" + std::to_string(i);
+    often += "#define " + name + "(x)";
+    for (int j = 0; j < 30; ++j) often += ' ' + uses + "(x)";
+    often += "\n#define " + name + "0 " + uses + "0 " + uses + "0\n";
+  }
+  for (int i = 0; i < kDeep; ++i)
+    deep += "#define D" + std::to_string(i) + "(x) D" + std::to_string(i + 1) + "(x)\n";
+  CHECK(keeps(often + "M0(1)\nint x = M00;\n" + kKernel, "mine"));
+  CHECK(keeps(deep + "D0(1)\n__device__ int x = D0(1);\n" + kKernel, "mine"));
+}
+
+TEST_CASE("a program that ends anywhere is cut in time", "[compile]") {
+  const std::string program =
+      "#define ALIGN(n) __align__(n)\n#define K(n) __global__ void n() {\n#if 1\ntemplate <int N, "
+      "int M = (1 << N), class... T>\nstruct ALIGN(16) four { float v[4]; } x = {1, 'a', R\"x(})x\"};\n"
+      "#else\nextern \"C\" { K(mine) /* } */ asm(\"\\n\"); }\n#endif\nnamespace a = b;\nusing "
+      "namespace a;\ntypedef struct { int y; } z; int main() try { K } catch (...) {}\n" +
+      kKernel;
+  for (std::size_t end = 0; end <= program.size(); ++end) {
+    const std::string part = program.substr(0, end);
+    const std::string text = needed(part).text;
+    CHECK(std::ranges::count(text, '\n') == std::ranges::count(part, '\n'));
+    needed(program.substr(end));
+  }
+  constexpr int kMany = 20'000;
+  std::string chain = kKernel;  // each needs the next
+  for (int i = kMany; i > 0; --i)
+    chain += "__device__ int f" + std::to_string(i - 1) + "() { f" + std::to_string(i) + "(); }\n";
+  chain += "__device__ int g() { f0(); }\n" + std::string(kMany, '<') + std::string(kMany, '(');
+  CHECK(needed_by({"g"}, chain, {}, {}).open_line > kMany);
+}
+
+TEST_CASE("an apostrophe between #if and #endif is no literal beyond its line", "[compile]") {
+  const std::string text =
+      needed(kKernel + "#if 0\nThis doesn't work\n#endif\nint main() {}\n").text;
+  CHECK_THAT(text, ContainsSubstring("#endif\n") && !ContainsSubstring("main"));
+}
+
+TEST_CASE("a macro in the head of a class makes no function of it", "[compile]") {
+  const std::string kernel = "__global__ void mine(float* c) { four f; other g; }\n";
+  const std::string text =
+      needed(
+          "#define ALIGN(n) __align__(n)\nstruct ALIGN(16) four { float v[4]; };\n"
+          "class __align__(8) ALIGN(16) other : base { int i; };\nstruct ALIGN(2) host {};\n"
+          "struct point from(int i) { return {i}; }\n" +
+          kernel)
+          .text;
+  CHECK_THAT(text, ContainsSubstring("four {") && ContainsSubstring("other : base") &&
+                       !ContainsSubstring("point") && !ContainsSubstring("host"));
+}
+
+TEST_CASE("macros of quoted headers count, and so does an entry without a mark", "[compile]") {
+  const std::string source =
+      "#include \"hd.h\"\nstruct v2 { float x; };\nHD v2 operator+(v2 a, v2 b) { return a; }\n"
+      "KERNEL void mine(float* c) { v2 v; BODY(c); }\nvoid help() {}\n"
+      "__global__ void other(float* c) {}\nint main() {}\n";
+  const std::string text =
+      needed_by(
+          {"mine"}, source,
+          {"#define HD __host__ __device__\n#define KERNEL __global__\n#define BODY(c) help()\n"},
+          {})
+          .text;
+  CHECK_THAT(text, ContainsSubstring("operator+") && ContainsSubstring("KERNEL void mine") &&
+                       ContainsSubstring("help() {}") && !ContainsSubstring("main") &&
+                       !ContainsSubstring("other"));
+  CHECK(keeps("#include <not_here.h>\nKERNEL void mine(float* c) {}\n__global__ void other() {}\n",
+              "void mine"));
+}
+
+TEST_CASE("an #else ends what a head before its #if has begun", "[compile]") {
+  const std::string text =
+      needed(
+          "#ifdef LONG\n__global__ void __launch_bounds__(128) mine(float* c, int n) {\n#else\n"
+          "__global__ void __launch_bounds__(256) mine(float* c) {\n#endif\n  c[0] = 1;\n}\n"
+          "int main() {}\n")
+          .text;
+  CHECK_THAT(text, ContainsSubstring("(128)") && ContainsSubstring("(256)") &&
+                       ContainsSubstring("  c[0] = 1;\n}\n") && !ContainsSubstring("main"));
+}
+
+TEST_CASE("shifts and comparisons are no brackets of a template", "[compile]") {
+  for (const char* value : {"1 << N", "N <= 4", "(N > 4)"}) {
+    const std::string text = needed("template <int N, int M = " + std::string(value) +
+                                    "> struct host {};\n" + kKernel + "int main() {}\n")
+                                 .text;
+    CHECK_THAT(text, ContainsSubstring("void mine") && !ContainsSubstring("host") &&
+                         !ContainsSubstring("main"));
+  }
+}
+
+TEST_CASE("macros with one brace stay, and what they begin is looked at", "[compile]") {
+  const std::string text = needed("#define BEGIN namespace foo {\n#define END }\nBEGIN\n" +
+                                      kKernel + "END\nvoid run() {}\n",
+                                  "foo::mine")
+                               .text;
+  CHECK_THAT(text, ContainsSubstring("\nBEGIN\n") && ContainsSubstring("\nEND\n") &&
+                       ContainsSubstring("void mine") && !ContainsSubstring("run"));
+}
+
+TEST_CASE("what host code includes within its braces goes with it", "[compile]") {
+  const std::string text =
+      needed(kKernel +
+             "int main() {\n#ifndef X\n#error \"no X\"\n#endif\n#include \"body.inc\"\n}\n")
+          .text;
+  CHECK_THAT(text, ContainsSubstring("#endif") && !ContainsSubstring("error") &&
+                       !ContainsSubstring("body.inc"));
+}
