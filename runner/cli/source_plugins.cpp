@@ -53,7 +53,8 @@ compile::compiled compile_for(const std::string& device, const fs::path& source,
                               const results::tuning_point& point = {}) {
   const compile::recipe how = recipe_for(device);
   compile::compiled made = compile::source_plugin(source, how, asked, kept, point);
-  if (made.is_new) print_to(stderr, "{}compiled {} for {}\n", made.output, source.string(), device);
+  print_to(stderr, "{}", made.output);
+  if (made.is_new) print_to(stderr, "compiled {} for {}\n", source.string(), device);
   return made;
 }
 

@@ -113,12 +113,16 @@ bool is_objected_to(unsigned first, unsigned last, std::string_view output) {
 
 }  // namespace
 
-std::string host_code_hints(std::string_view file, const needed_code& code,
-                            const std::vector<std::string>& headers,
-                            std::string_view compiler_output) {
+std::string missing_header_notes(std::string_view file, const std::vector<std::string>& headers) {
   std::string text;
   for (const std::string& name : headers)
     text += fmt::format("{}: note: {} is not here, and was left out\n", file, name);
+  return text;
+}
+
+std::string host_code_hints(std::string_view file, const needed_code& code,
+                            std::string_view compiler_output) {
+  std::string text;
   if (code.open_line > 0) {
     text += fmt::format(
         "{}:{}: note: a bracket in this line has no end, so kernels behind it are not found: close it, "

@@ -13,10 +13,11 @@ namespace kzoo::compile {
 std::string hints(std::string_view device, std::string_view file, std::string_view source,
                   std::string_view compiler_output);
 
-// About what was left out of a source for its kernels' sake, and what could not be. `headers`:
-// those that are not here.
+// About what could not be left out of a source for its kernels' sake.
 std::string host_code_hints(std::string_view file, const needed_code& code,
-                            const std::vector<std::string>& headers,
                             std::string_view compiler_output);
+
+// About headers that were left out.
+std::string missing_header_notes(std::string_view file, const std::vector<std::string>& headers);
 
 }  // namespace kzoo::compile

@@ -160,38 +160,40 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
           : ""));
 }
 
-// Headers that the compiler could not find, which only host code may need.
-struct missing_headers {
-  words names;
-  std::string output;  // the compiler's about them
+// A bare kernel's source is compiled as it stands, and if it does not compile, what its kernels
+// need of it is, without headers that the compiler could not find.
+struct source_cut {
+  bool is_cut = false;
+  words missing{};       // headers
+  std::string output{};  // the compiler's about them
 };
-struct header_is_missing {};
+struct try_again {};
 
-// What a bare kernel needs of its source, without headers that are not here.
+// What is left of the source where it is cut.
 needed_code code_without_missing(const source_unit& u, const fs::path& source,
-                                 const std::string& text, bool simulated,
-                                 const missing_headers& missing) {
-  needed_code code = kernel_code(u.kernels, source, text, {simulated, !missing.names.empty()});
+                                 const std::string& text, bool simulated, const words& missing) {
+  needed_code code = kernel_code(u.kernels, source, text, {simulated, !missing.empty()});
   std::string without;
   for (const std::string& line : lines_of(code.text)) {
     const auto header = includes_in(line);
-    const bool is_missing =
-        !header.empty() && std::ranges::count(missing.names, header[0].name) > 0;
+    const bool is_missing = !header.empty() && std::ranges::count(missing, header[0].name) > 0;
     without += (is_missing ? "" : line) + '\n';
   }
   code.text = fmt::format("#line 1 {}\n{}", literal(source.string()), without);
   return code;
 }
 
-// Notes the header that the compiler could not find, if the source includes it.
-void throw_if_header_is_missing(const needed_code& code, const std::string& output,
-                                missing_headers& missing) {
+// Throws try_again if less of the source may compile. `code`: what is left of it so far.
+void try_less(const needed_code& code, const process::command_result& failed, source_cut& tried) {
+  if (failed.hung) return;
+  const bool was_cut = std::exchange(tried.is_cut, true);
   for (const auto& [name, quoted] : includes_in(code.text)) {
-    if (output.find(fmt::format(": {}: ", name)) == std::string::npos) continue;
-    missing.names.push_back(name);
-    missing.output += output;
-    throw header_is_missing();
+    if (failed.output.find(fmt::format(": {}: ", name)) == std::string::npos) continue;
+    tried.missing.push_back(name);
+    tried.output += failed.output;
+    throw try_again();
   }
+  if (!was_cut && !code.is_whole) throw try_again();
 }
 
 // What the compiler printed, and the files that it read, but for those in the folder.
@@ -286,13 +288,13 @@ std::string ptx_in(const fs::path& folder) {
 // compiler writes elsewhere: what a source makes it write does not reach the library.
 template <class Failed>
 built build_device_code(const commands& c, const recipe& how, const source_unit& u,
-                        const fs::path& source, const std::string& needed, const cache& kept,
-                        const fs::path& library, const Failed& failed) {
+                        const fs::path& source, const std::optional<std::string>& cut,
+                        const cache& kept, const fs::path& library, const Failed& failed) {
   constexpr input::file_kind kKernelsFile{"a file of compiled kernels", ".fatbin", 256};
   const temporary_folder scratch = kept.begin();
   const fs::path folder = scratch.path(), rule = folder / "dependencies",
                  text = folder / "kzoo_launch.cu", kernels = folder / "kernels.fatbin";
-  write_file(folder / source.filename(), needed);
+  if (cut) write_file(folder / source.filename(), *cut);
   write_file(text, u.generated + mark_text(u.kernels));
   words compile = c.compile;
   append(compile, {text.string(), "--keep", "--keep-dir", folder.string(), "-MD", "-MF",
@@ -353,45 +355,57 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   const std::string library = source.stem().string() + ".so";
   refuse_unless_source(file, source, how);
   constexpr int kTries = 3;  // where a file is saved while it is compiled
-  missing_headers missing;
+  source_cut tried;
   for (int tries = 1;; ++tries) {
     try {
       const std::string text = read_source(source, file.string());
       const source_unit u = unit_of(describe(source, file.string(), text), source, point);
-      const commands c = commands_for(source, how, u, asked);
-      const std::string key = key_of(c, how, text + u.preamble + u.generated);
+      commands c = commands_for(source, how, u, asked);
+      // What lacks a header is found only while that is not here.
+      const std::string key = key_of(
+          c, how,
+          fmt::format("{}{}{}{}", text, u.preamble, u.generated, fmt::join(tried.missing, "\n")));
       const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, how);
-      if (auto found = kept.find(key, library)) return {std::move(*found), false, "", host_code};
+      const std::string notes = missing_header_notes(file.string(), tried.missing);
+      if (auto found = kept.find(key, library)) return {std::move(*found), false, notes, host_code};
       if (asked.deadline && steady_seconds() >= *asked.deadline) throw not_begun();
 
       const auto start = fs::file_time_type::clock::now();
       const temporary_folder begun = kept.begin();
       const bool simulated = how.device != "cuda" && !u.settings.native;
-      const needed_code code =
-          is_bare ? code_without_missing(u, source, text, simulated, missing) : needed_code{};
       const auto failed = [&](const process::command_result& result) {
-        throw_if_header_is_missing(code, result.output, missing);
+        needed_code code;
+        if (is_bare) {
+          code = code_without_missing(u, source, text, simulated, tried.missing);
+          try_less(code, result, tried);
+        }
         const std::string name = file.string();
         refuse(file, how,
-               hints(how.device, name, text, missing.output + result.output) +
-                   host_code_hints(name, code, missing.names, result.output),
+               hints(how.device, name, text, tried.output + result.output) + notes +
+                   host_code_hints(name, code, result.output),
                result);
       };
+      std::optional<std::string> cut;
+      if (tried.is_cut) {
+        cut = code_without_missing(u, source, text, simulated, tried.missing).text;
+        // The author's headers come first, as beside the source. nvcc has them before its own.
+        if (how.device != "cuda") append(c.compile, {"-iquote", source.parent_path().string()});
+      }
       fs::path compiled_file = source;
       if (is_bare && host_code) {
         compiled_file =
             begun.path() / fs::path("kzoo_launch").replace_extension(source.extension());
         write_file(compiled_file, u.generated);
-        write_file(begun.path() / source.filename(), code.text);
+        if (cut) write_file(begun.path() / source.filename(), *cut);
       }
       const auto [output, includes] =
-          host_code ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
-                    : build_device_code(c, how, u, source, code.text, kept, begun.path() / library,
-                                        failed);
+          host_code
+              ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
+              : build_device_code(c, how, u, source, cut, kept, begun.path() / library, failed);
       refuse_if_large(begun.path(), file.string(), how.device);
       if (any_changed_since(includes, start) && tries < kTries) continue;
-      return {kept.store(begun.path(), key, library, includes), true, output, host_code};
-    } catch (const header_is_missing&) {  // it is left out the next time
+      return {kept.store(begun.path(), key, library, includes), true, output + notes, host_code};
+    } catch (const try_again&) {
     }
   }
 }

@@ -25,7 +25,7 @@ class does_not_compile : public std::runtime_error {
 struct compiled {
   std::filesystem::path library;
   bool is_new = false;    // not from the cache
-  std::string output;     // the compiler's warnings, if it is new
+  std::string output;     // the compiler's warnings, if it is new, and which headers are missing
   bool host_code = true;  // of the source's: all but bare kernels for a GPU
 };
 

@@ -85,7 +85,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
       continue;
     }
     all.host_code = all.host_code || made->host_code;
-    if (made->is_new && all.output.empty()) all.output = made->output;
+    if (all.output.empty()) all.output = made->output;
     all.builds.from_cache += made->is_new ? 0 : 1;
     // As seen from the folder of another entry of the cache.
     const std::string file = ".." / made->library.lexically_relative(kept.folder());

@@ -468,6 +468,41 @@ TEST_CASE("what a kernel of a whole program lacks is named, and where to cut the
                  "program.cu:39: note: matmul is not marked as __device__, and was compiled"));
 }
 
+TEST_CASE("a file that compiles as it stands is not cut, and one that is cut has its own headers") {
+  const bench b;
+  b.folder.write("mma.h", "__device__ inline float mine(float x) { return x; }\n");
+  // What no kernel mentions is not compiled where the file is cut.
+  const std::string text = "#include \"mma.h\"\n" +
+                           replaced(kKernel, "alpha * sum", "alpha * mine(sum)") +
+                           "inline void host() { static_assert(sizeof(int) == 4); ";
+  const auto warned = [&](const std::string& name, const std::string& rest) {
+    const auto ran =
+        b.run(b.folder.write(name, std::string(kLaunch) + kArguments + kGrid +
+                                       "// kzoo: options=-Wunused-variable\n" + text + rest));
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+    return contains(ran.err, "never_used");
+  };
+  CHECK(warned("whole.cu", "int never_used; }\n"));
+  CHECK_FALSE(warned("cut.cu", "int never_used; no_such_function(); }\n"));
+}
+
+TEST_CASE("a header that is not here is said each time, and used when it is") {
+  const bench b;
+  const auto file = b.folder.write(
+      "product.cu", std::string(kLaunch) + kArguments + kGrid + "#include \"config.h\"\n" +
+                        "#ifndef WRONG\n#define WRONG 0\n#endif\n" +
+                        replaced(kKernel, "alpha * sum", "alpha * sum + WRONG"));
+  constexpr const char* kNote = "product.cu: note: config.h is not here, and was left out";
+  const auto first = b.run(file), again = b.run(file);
+  INFO(first.err);
+  CHECK((first.code == 0 && contains(first.err, kNote) && contains(first.err, "compiled")));
+  CHECK((again.code == 0 && contains(again.err, kNote) && !contains(again.err, "compiled")));
+  b.folder.write("config.h", "#define WRONG 1\n");
+  const auto with = b.run(file);
+  CHECK((with.code == 1 && !contains(with.err, kNote)));
+}
+
 TEST_CASE("tiles in static shared memory begin where nvcc has them, with <mma.h> as it is") {
   const bench b;
   const auto file = b.folder.write("tiles.cu", R"(// kzoo: entry=tiles<half> types="f16->f32"
