@@ -12,6 +12,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 namespace kzoo::checks {
@@ -24,7 +25,7 @@ struct dimension {
   std::int64_t problem::*extent;
 };
 constexpr std::array<dimension, 3> kDimensions{
-    {{'K', &problem::k}, {'M', &problem::m}, {'N', &problem::n}}};
+    {{'M', &problem::m}, {'N', &problem::n}, {'K', &problem::k}}};
 
 using rightness = std::map<std::int64_t, bool>;  // by extent
 
@@ -77,7 +78,8 @@ class size_search {
  private:
   void search(std::string& text) {
     if (const auto base = right_cube()) {
-      for (const dimension& along : kDimensions) {
+      // K first, which decides most often.
+      for (const dimension& along : kDimensions | std::views::reverse) {
         const std::string found = text_of(along, *base, seen_along(along, *base));
         if (!text.empty() && !found.empty()) text += "; ";
         text += found;

@@ -29,7 +29,7 @@ bool is_terminal(std::FILE* stream) {
 }
 
 std::size_t columns_of(std::FILE* stream) {
-  constexpr std::size_t kUsual = 80, kLeast = 40;  // a narrower terminal breaks lines itself
+  constexpr std::size_t kUsual = 80, kLeast = 30;  // a narrower terminal breaks lines itself
   winsize size{};
   const bool known = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? std::max<std::size_t>(size.ws_col, kLeast) : kUsual;
