@@ -85,8 +85,8 @@ results::plugin_description plugin_client::open() {
   auto plugin = call_for<opened>(operation::open, {{"file", file_.string()}}).plugin;
   const auto is_sound = [](const results::variant_description& v) {
     const size_granularity& g = v.granularity;
-    return std::min({g.m, g.n, g.k, g.row_bytes}) >= 1 && v.id.size() <= kLongestIdentifier &&
-           is_identifier(v.id);
+    return std::min({g.m, g.n, g.k, g.row_bytes}) >= 1 && !v.signatures.empty() &&
+           v.id.size() <= kLongestIdentifier && is_identifier(v.id);
   };
   if (!std::ranges::all_of(plugin.variants, is_sound)) refuse_forged();
   opened_ = true;

@@ -27,7 +27,9 @@ class slow_device final : public client::plugin_client {
   json exchange(const json& request, double) override {
     if (request.at("op") == "open") {
       results::plugin_description plugin;
-      plugin.variants.emplace_back().id = "slow";
+      results::variant_description& v = plugin.variants.emplace_back();
+      v.id = "slow";
+      v.signatures = {{KZOO_F32, KZOO_COMPUTE_FP32}};
       return {{"plugin", plugin}};
     }
     if (request.at("op") != "sample") return json::object();
