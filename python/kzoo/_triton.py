@@ -80,38 +80,19 @@ class _Size:
     def __str__(self) -> str:
         return self.text
 
-    def _joined(self, operator: str, other: Any) -> _Size:
-        return _Size(f"({self} {operator} {other})")
+    @staticmethod
+    def _infix(sign: str) -> Callable[[_Size, Any], _Size]:
+        return lambda left, right: _Size(f"({left} {sign} {right})")
 
-    def _joined_behind(self, operator: str, other: Any) -> _Size:
-        return _Size(f"({other} {operator} {self})")
+    @staticmethod
+    def _reflected(sign: str) -> Callable[[_Size, Any], _Size]:
+        return lambda right, left: _Size(f"({left} {sign} {right})")
 
-    def __add__(self, other: Any) -> _Size:
-        return self._joined("+", other)
-
-    def __sub__(self, other: Any) -> _Size:
-        return self._joined("-", other)
-
-    def __mul__(self, other: Any) -> _Size:
-        return self._joined("*", other)
-
-    def __floordiv__(self, other: Any) -> _Size:
-        return self._joined("/", other)
-
-    def __mod__(self, other: Any) -> _Size:
-        return self._joined("%", other)
-
-    def __radd__(self, other: Any) -> _Size:
-        return self._joined_behind("+", other)
-
-    def __rsub__(self, other: Any) -> _Size:
-        return self._joined_behind("-", other)
-
-    def __rmul__(self, other: Any) -> _Size:
-        return self._joined_behind("*", other)
-
-    def __rfloordiv__(self, other: Any) -> _Size:
-        return self._joined_behind("/", other)
+    __add__, __radd__ = _infix("+"), _reflected("+")
+    __sub__, __rsub__ = _infix("-"), _reflected("-")
+    __mul__, __rmul__ = _infix("*"), _reflected("*")
+    __floordiv__, __rfloordiv__ = _infix("/"), _reflected("/")
+    __mod__ = _infix("%")
 
     def __bool__(self) -> bool:
         raise ValueError(f"a grid cannot depend on whether {self} is so: write it as expressions")

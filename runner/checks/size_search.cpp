@@ -56,7 +56,7 @@ class size_search {
         expected_(expected),
         smallest_wrong_(wrong.problem),
         usual_timeout_(client.set_timeout(kMostSeconds)) {
-    client_.set_timeout(std::min(usual_timeout_, kMostSeconds));
+    if (usual_timeout_ < kMostSeconds) client_.set_timeout(usual_timeout_);
   }
   ~size_search() { client_.set_timeout(usual_timeout_); }
   size_search(const size_search&) = delete;

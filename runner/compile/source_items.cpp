@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 10> kAttributes{
     "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__align__", "alignas",
     "__attribute__",     "__declspec",  "decltype",         "noexcept",  "requires"};
 
+constexpr std::array<std::string_view, 3> kOpen{"(", "[", "{"}, kClose{")", "]", "}"};
+
 // What is known of macros, each of which is looked at once.
 struct macro_facts {
   const macros& all;
@@ -90,7 +92,6 @@ class item_reader {
   // Behind the bracket that closes the one here; of what #if and #else have, the last counts. The
   // #else of an #if before the bracket ends what that has begun.
   std::size_t group_end(std::size_t begin) {
-    constexpr std::array<std::string_view, 3> kOpen{"(", "[", "{"}, kClose{")", "]", "}"};
     int depth = 0;
     std::vector<int> at_if;
     for (std::size_t at = begin; at < file_.size(); ++at) {
@@ -203,7 +204,6 @@ class item_reader {
   }
 
   std::size_t statement_end(std::size_t at) {
-    constexpr std::array<std::string_view, 3> kOpen{"(", "[", "{"};
     while (at < file_.size() && !is(at, ";")) at = is_any(at, kOpen) ? group_end(at) : at + 1;
     return std::min(at + 1, file_.size());
   }

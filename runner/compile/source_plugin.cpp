@@ -356,7 +356,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   refuse_unless_source(file, source, how);
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   source_cut tried;
-  for (int tries = 1;; ++tries) {
+  for (int builds = 0;;) {
     try {
       const std::string text = read_source(source, file.string());
       const source_unit u = unit_of(describe(source, file.string(), text), source, point);
@@ -403,7 +403,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
               ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
               : build_device_code(c, how, u, source, cut, kept, begun.path() / library, failed);
       refuse_if_large(begun.path(), file.string(), how.device);
-      if (any_changed_since(includes, start) && tries < kTries) continue;
+      if (any_changed_since(includes, start) && ++builds < kTries) continue;
       return {kept.store(begun.path(), key, library, includes), true, output + notes, host_code};
     } catch (const try_again&) {
     }
