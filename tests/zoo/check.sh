@@ -443,7 +443,9 @@ expect words "$(grep -c failed <<<"$out" || true)" 0
 
 what='progress'
 . "$tree/scripts/progress.sh"
-# A clock that is twenty seconds later after each line.
+# A clock that is twenty seconds later after each line, and stands still between them.
+unset SECONDS
+SECONDS=0
 # shellcheck disable=SC2162,SC2317
 read() {
   SECONDS=$((SECONDS + 20))
