@@ -71,6 +71,8 @@ struct matrix {
   // Rows of op(x), columns, or both are multiplied by powers of two from 2^-spread to 1, drawn with
   // these keys, where they are not 0: elements made of integers, in floating types.
   std::uint64_t rows_key = 0, cols_key = 0, spread = 0;
+
+  bool operator==(const matrix&) const = default;
 };
 
 // The rows of all matrices of a batch.

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <list>
+#include <memory>
 #include <vector>
 
 // Defined if libasan is loaded into the process: checks/sanitizers.hpp.
@@ -49,6 +51,60 @@ class own_memory final : public host_memory {
   }
 };
 
+std::size_t bytes_of(const data::matrix& x) {
+  return static_cast<std::size_t>(data::word_count(x) * data::element_bytes(x.type));
+}
+
+// The same words as data::word() has, without a division for each.
+void fill_words(void* buffer, const data::matrix& x) {
+  const auto poison = [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t i = first; i < end; ++i)
+      put_word(buffer, x, i, data::poison_bits(x.type, data::hash(x.key, i)));
+  };
+  poison(0, data::kRedzone);
+  for_each_row(data::all_rows(x), x.ld, [&](std::int64_t row) {
+    const std::int64_t first = data::index_of(x, row, 0);
+    const std::int64_t inside = x.inside == data::content::poison ? 0 : x.cols;
+    for (std::int64_t i = first; i < first + inside; ++i)
+      put_word(buffer, x, i, data::element_in(x, row, i));
+    poison(first + inside, data::row_end(x, row));
+  });
+  poison(data::word_count(x) - data::kRedzone, data::word_count(x));
+}
+
+// The words of the matrices that were last asked for. Most are asked for again: to fill a buffer
+// once more, and to find what a kernel changed in it.
+class generated_words {
+ public:
+  // Valid until the next call; null if the matrix is too large to be kept.
+  const std::byte* words_of(const data::matrix& x) {
+    const std::size_t bytes = bytes_of(x);
+    if (bytes > kMostBytes) return nullptr;
+    const auto known = std::ranges::find(kept_, x, &kept::of);
+    if (known != kept_.end()) {
+      kept_.splice(kept_.begin(), kept_, known);
+      return kept_.front().words.get();
+    }
+    while (bytes_ + bytes > kMostBytes) {
+      bytes_ -= bytes_of(kept_.back().of);
+      kept_.pop_back();
+    }
+    kept_.push_front({x, std::make_unique_for_overwrite<std::byte[]>(bytes)});
+    bytes_ += bytes;
+    fill_words(kept_.front().words.get(), x);
+    return kept_.front().words.get();
+  }
+
+ private:
+  static constexpr std::size_t kMostBytes = 8 << 20;
+  struct kept {
+    data::matrix of;
+    std::unique_ptr<std::byte[]> words;
+  };
+  std::list<kept> kept_;  // the last one that was asked for is the first
+  std::size_t bytes_ = 0;
+};
+
 // Kernels run synchronously when they are called, so there is no stream, nothing to wait for, and
 // the host's clock times all of the work. Caches stay as the previous run left them.
 class cpu_backend final : public backend {
@@ -62,7 +118,11 @@ class cpu_backend final : public backend {
   bool faults_around() const override { return true; }
 
   void fill(void* buffer, const data::matrix& x) override {
-    for_each_word(x, [&](std::int64_t i, std::int64_t) { fill_word(buffer, x, i); });
+    const std::byte* words = generated_.words_of(x);
+    if (words == nullptr)
+      fill_words(buffer, x);
+    else
+      std::memcpy(buffer, words, bytes_of(x));
   }
 
   void fill_row(void* buffer, const data::matrix& x, std::int64_t row) override {
@@ -143,7 +203,9 @@ class cpu_backend final : public backend {
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
  private:
-  static data::changes changes_of(const void* buffer, const data::matrix& x) {
+  data::changes changes_of(const void* buffer, const data::matrix& x) {
+    const std::byte* words = generated_.words_of(x);
+    if (words != nullptr && std::memcmp(buffer, words, bytes_of(x)) == 0) return {};
     std::vector<data::changes> parts(blocks(x));
     for_each_word(x, [&](std::int64_t i, std::int64_t block) {
       if (!is_changed(buffer, x, i)) return;
@@ -164,6 +226,7 @@ class cpu_backend final : public backend {
 
   own_memory own_;
   host_memory& memory_;
+  generated_words generated_;
 
   static constexpr std::int64_t kWordsPerBlock = 1 << 16;
   static std::size_t blocks(const data::matrix& x) {

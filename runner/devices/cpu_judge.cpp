@@ -4,6 +4,7 @@
 #include "os/parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -15,18 +16,6 @@ using reference::product_check;
 using reference::product_findings;
 using reference::weighted_row;
 using reference::weighted_sum;
-
-// Small problems have few elements for each thread that would have to be started.
-template <class Body>
-void for_each_row(std::int64_t rows, std::int64_t length, const Body& body) {
-  constexpr std::int64_t kElementsOfBlock = 1 << 14;
-  const std::int64_t at_once =
-      std::max<std::int64_t>(1, kElementsOfBlock / std::max<std::int64_t>(1, length));
-  for_each_block((rows + at_once - 1) / at_once, [&](std::int64_t block) {
-    const std::int64_t end = std::min(rows, (block + 1) * at_once);
-    for (std::int64_t row = block * at_once; row < end; ++row) body(row);
-  });
-}
 
 weighted_row with_norm(const weighted_sum& sum) {
   return {sum.value, std::sqrt(sum.squares), sum.whole};
@@ -84,20 +73,31 @@ bool is_right(const product_check& check, const element_sum& products, std::int6
                                      row, col);
 }
 
-// Of `count` columns from `first` on.
-std::int64_t wrong_elements_of(const product_check& check, std::int64_t row, std::int64_t first,
-                               std::int64_t count, const void* output) {
-  const std::int64_t of_a = reference::a_of_row(check, row), of_b = b_of_row(check.of, row);
-  std::vector<element_sum> sums(static_cast<std::size_t>(count));
+// How many elements of these rows are wrong, in `count` columns from `first` on. The rows have one
+// B.
+std::array<std::int64_t, reference::kWholeRows> wrong_elements_of(const product_check& check,
+                                                                  const reference::whole_rows& rows,
+                                                                  std::int64_t first,
+                                                                  std::int64_t count,
+                                                                  const void* output) {
+  const std::int64_t of_b = b_of_row(check.of, rows.front());
+  std::vector<double> b(static_cast<std::size_t>(count));
+  std::vector<element_sum> sums(rows.size() * b.size());
   for (std::int64_t k = 0; k < check.k; ++k) {
-    const double x = reference::generated_element(check.of.a, of_a, row % check.m, k);
     for (std::int64_t i = 0; i < count; ++i)
-      reference::add_product(sums[std::size_t(i)], check, x,
-                             reference::generated_element(check.of.b, of_b, k, first + i));
+      b[std::size_t(i)] = reference::generated_element(check.of.b, of_b, k, first + i);
+    auto sum = sums.begin();
+    for (const std::int64_t row : rows) {
+      const double a = reference::generated_element(check.of.a, reference::a_of_row(check, row),
+                                                    row % check.m, k);
+      for (const double element : b) reference::add_product(*sum++, check, a, element);
+    }
   }
-  std::int64_t wrong = 0;
-  for (std::int64_t i = 0; i < count; ++i)
-    wrong += is_right(check, sums[std::size_t(i)], row, first + i, output) ? 0 : 1;
+  std::array<std::int64_t, reference::kWholeRows> wrong{};
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::int64_t i = 0; i < count; ++i)
+      wrong[r] +=
+          is_right(check, sums[r * b.size() + std::size_t(i)], rows[r], first + i, output) ? 0 : 1;
   return wrong;
 }
 
@@ -174,17 +174,17 @@ product_findings judge_product(const void* buffer, const product_check& check, s
   constexpr std::int64_t kColumns = 128;  // of a block
   const std::int64_t blocks = (check.n + kColumns - 1) / kColumns;
   const reference::whole_rows whole = reference::draw_rows(check, key);
-  auto wrong = for_rows<std::int64_t>(reference::kWholeRows * blocks);
-  const auto row_of = [&](std::int64_t block) { return whole[std::size_t(block / blocks)]; };
-  for_each_row(reference::kWholeRows * blocks, check.k * kColumns, [&](std::int64_t block) {
-    const std::int64_t first = block % blocks * kColumns;
+  auto wrong = for_rows<std::array<std::int64_t, reference::kWholeRows>>(blocks);
+  for_each_row(blocks, check.k * kColumns, [&](std::int64_t block) {
+    const std::int64_t first = block * kColumns;
     wrong[std::size_t(block)] =
-        wrong_elements_of(check, row_of(block), first, std::min(kColumns, check.n - first), buffer);
+        wrong_elements_of(check, whole, first, std::min(kColumns, check.n - first), buffer);
   });
-  for (std::int64_t block = 0; block < reference::kWholeRows * blocks; ++block) {
-    if (wrong[std::size_t(block)] > 0 && found.row < 0) found.row = row_of(block);
-    found.wrong_elements += wrong[std::size_t(block)];
-  }
+  for (std::size_t r = 0; r < whole.size(); ++r)
+    for (const auto& of_block : wrong) {
+      if (of_block[r] > 0 && found.row < 0) found.row = whole[r];
+      found.wrong_elements += of_block[r];
+    }
   return found;
 }
 

@@ -41,4 +41,17 @@ void for_each_block(std::int64_t count, const Body& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
+// The same for each row of `length` elements: short rows share a block, so that a small matrix
+// starts no threads.
+template <class Body>
+void for_each_row(std::int64_t rows, std::int64_t length, const Body& body) {
+  constexpr std::int64_t kElementsOfBlock = 1 << 14;
+  const std::int64_t at_once =
+      std::max<std::int64_t>(1, kElementsOfBlock / std::max<std::int64_t>(1, length));
+  for_each_block((rows + at_once - 1) / at_once, [&](std::int64_t block) {
+    const std::int64_t end = std::min(rows, (block + 1) * at_once);
+    for (std::int64_t row = block * at_once; row < end; ++row) body(row);
+  });
+}
+
 }  // namespace kzoo

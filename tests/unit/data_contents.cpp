@@ -6,6 +6,7 @@
 #include "core/operands.hpp"
 #include "core/precision.hpp"
 #include "devices/backend.hpp"
+#include "devices/element_loops.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -550,5 +551,29 @@ TEST_CASE("a batch's digest sees what is between products", "[data]") {
     const data::changes found = changes_in(*cpu, words.data(), x);
     CHECK((found.inside == 0 && found.outside == 1 && found.first_outside == between));
     CHECK(cpu->read(words.data(), x).survey.outside == 1);
+  }
+}
+
+TEST_CASE("the cpu fills a buffer with the words of its matrix", "[data][cpu]") {
+  const auto cpu = devices::open_cpu();
+  for (const kzoo_type type : kTypes) {
+    for (const auto inside :
+         {data::content::uniform, data::content::poison, data::content::signs}) {
+      data::matrix x = small(type, inside);
+      x.count = 3;
+      x.stride = 3 * 8 + 7;
+      std::vector<std::uint64_t> buffer(static_cast<std::size_t>(data::word_count(x)));
+      for (const std::int64_t late : {-1, 4, -1, 8}) {
+        INFO("type " << type << ", content " << static_cast<int>(inside) << ", late row " << late);
+        x.late_row = late;
+        ++x.key;
+        cpu->fill(buffer.data(), x);
+        std::vector<std::uint64_t> expected(buffer.size());
+        for (std::int64_t i = 0; i < data::word_count(x); ++i)
+          devices::fill_word(expected.data(), x, i);
+        CHECK(buffer == expected);
+        CHECK_FALSE(changes_in(*cpu, buffer.data(), x).any());
+      }
+    }
   }
 }
