@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,44 +35,6 @@ std::vector<fs::path> documents() {
     }
   }
   return found;
-}
-
-using table_row = std::vector<std::string>;
-
-// The first Markdown table after `start`, its header first and without the line of dashes.
-std::vector<table_row> table_after(const std::string& document, const std::string& start) {
-  std::vector<table_row> rows;
-  std::istringstream text(document.substr(document.find(start)));
-  for (std::string line; std::getline(text, line);) {
-    if (!line.starts_with("| ")) {
-      if (!rows.empty() && !line.starts_with("|")) break;
-      continue;
-    }
-    if (line.find_first_not_of("|-: ") == std::string::npos) continue;
-    table_row& row = rows.emplace_back();
-    std::istringstream cells(line.substr(1));
-    for (std::string cell; std::getline(cells, cell, '|');) {
-      const auto first = cell.find_first_not_of(' ');
-      row.push_back(first == std::string::npos
-                        ? ""
-                        : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
-    }
-  }
-  return rows;
-}
-
-// A line of a Markdown table with other cells, in columns as wide as they were.
-std::string with_cells(const std::string& line, const table_row& cells) {
-  std::string made = "|";
-  for (std::size_t column = 0, from = 1; column < cells.size(); ++column) {
-    const std::size_t end = line.find('|', from);
-    const std::string padding(
-        std::max(end - from, cells[column].size() + 2) - 2 - cells[column].size(), ' ');
-    const bool is_text = column < 2;
-    made += ' ' + (is_text ? cells[column] + padding : padding + cells[column]) + " |";
-    from = end + 1;
-  }
-  return made;
 }
 
 }  // namespace
@@ -257,35 +218,4 @@ TEST_CASE("stored results name files as the tree has them", "[report]") {
     ++files;
   }
   CHECK(files > 0);
-}
-
-TEST_CASE("the table in README.md is an excerpt of the ladder's report", "[report]") {
-  const fs::path root = test::source_folder();
-  const std::string text = input::read_file(root / "README.md");
-  const auto excerpt = table_after(text, "| 4096");
-  const auto report = table_after(input::read_file(root / "docs" / "measured" / "fp32-ladder.md"),
-                                  "<!-- report: ../results/h200-ladder.json -->");
-  REQUIRE(excerpt.size() > 2);
-  std::string right = text;
-  for (std::size_t i = 1; i < excerpt.size(); ++i) {
-    INFO(excerpt[i][0]);
-    const auto full =
-        std::ranges::find(report, excerpt[i][0], [](const table_row& r) { return r.front(); });
-    REQUIRE(full != report.end());
-    table_row cells{excerpt[i][0]};
-    for (std::size_t column = 1; column < excerpt[i].size(); ++column) {
-      const auto named = std::ranges::find(report[0], excerpt[0][column]);
-      REQUIRE(named != report[0].end());
-      cells.push_back((*full)[std::size_t(named - report[0].begin())]);
-    }
-    const std::size_t from = right.find("| " + excerpt[i][0] + " ");
-    const std::size_t length = right.find('\n', from) - from;
-    right.replace(from, length, with_cells(right.substr(from, length), cells));
-  }
-  if (std::getenv("KZOO_UPDATE_DOCS") != nullptr) {
-    std::ofstream(root / "README.md") << right;
-    return;
-  }
-  INFO("KZOO_UPDATE_DOCS=1 ./zoo test -R markdown writes it anew");
-  CHECK(right == text);
 }
