@@ -169,12 +169,12 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
     if (!is_named || !has(compiler_output, "was not declared in this scope")) continue;
     text += fmt::format(
         "{}: note: {}… functions are not there in the simulator, and a plugin seldom needs them: the "
-        "runner allocates, copies and compares (docs/porting.md)\n",
+        "runner allocates, copies and compares (docs/plugins.md#porting)\n",
         file, name);
   }
   for (const construct& c : kNotSimulated) {
     if (const unsigned line = line_with(source, c.text, compiler_output); line > 0)
-      text += fmt::format("{}:{}: note: {} (docs/porting.md)\n", file, line, c.advice);
+      text += fmt::format("{}:{}: note: {} (docs/plugins.md#porting)\n", file, line, c.advice);
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// docs/porting.md: a port that does what each point says passes, and fails without it. Point 8 is
-// in unit/compile_hints.cpp.
+// docs/plugins.md#porting: a port that does what each point says passes, and fails without it.
+// Point 8 is in unit/compile_hints.cpp.
 
 #include "support/catch.hpp"
 #include "support/program.hpp"
