@@ -29,7 +29,7 @@ class Document:
 
 
 class Result(Document):
-    """The results of a run, as docs/results.md describes them."""
+    """The results of a run, as docs/formats.md describes them."""
 
     @classmethod
     def load(cls, file: str | Path) -> Result:

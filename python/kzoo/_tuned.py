@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Tuned(Document):
-    """The outcome of a tuning, as docs/tuning.md describes it."""
+    """The outcome of a tuning, as docs/formats.md describes it."""
 
     @classmethod
     def load(cls, file: str | Path) -> Tuned:

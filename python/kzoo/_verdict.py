@@ -36,7 +36,7 @@ class ProblemVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a kernel; docs/judging.md describes each field."""
+    """What came of a kernel; docs/formats.md describes each field."""
 
     status: str
     verdict: str | None

@@ -84,7 +84,7 @@ void add_tune(CLI::App& runner, call& c) {
   add_output(app, o);
   add_resume(app, o);
   app.footer(
-      "--json writes the best kernels (docs/tuning.md), the journal has the whole run.\n"
+      "--json writes the best kernels (docs/formats.md), the journal has the whole run.\n"
       "Exit codes: 0 each problem has a best kernel, 1 one has none (also where the budget was too\n"
       "small), or a kernel is wrong or failed, 2 bad usage or experiment file, 3 no such device, 5 the\n"
       "results could not be written, 130 interrupted.");

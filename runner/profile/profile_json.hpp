@@ -1,5 +1,5 @@
 #pragma once
-// A profile as JSON, schema kzoo.profile/1: docs/profile.md describes every field.
+// A profile as JSON, schema kzoo.profile/1: docs/formats.md describes every field.
 
 #include "profile/counters.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // A journal: the results of a run as JSON lines, written while it runs, so that an interruption
 // loses no finished cell. The first line holds what is known before anything runs; then there is a
-// line for each finished cell. docs/results.md describes them.
+// line for each finished cell. docs/formats.md describes them.
 
 #include "results/document.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `runner judge` tells programs, schema kzoo.judgement/1: docs/judging.md describes every
+// What `runner judge` tells programs, schema kzoo.judgement/1: docs/formats.md describes every
 // field.
 
 #include "results/judgement.hpp"

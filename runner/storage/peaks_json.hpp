@@ -1,5 +1,5 @@
 #pragma once
-// Measured peaks as JSON, schema kzoo.peaks/1: docs/peaks.md. They are in a file of their own
+// Measured peaks as JSON, schema kzoo.peaks/1: docs/formats.md. They are in a file of their own
 // and in results.
 
 #include "roofline/peaks.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Results as JSON: docs/results.md describes every field.
+// Results as JSON: docs/formats.md describes every field.
 
 #include "os/output.hpp"
 #include "results/document.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// The outcome of tuning as JSON, schema kzoo.tuned/1: docs/tuning.md describes every field.
+// The outcome of tuning as JSON, schema kzoo.tuned/1: docs/formats.md describes every field.
 
 #include "os/output.hpp"
 #include "results/tuned.hpp"

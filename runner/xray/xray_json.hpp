@@ -1,5 +1,5 @@
 #pragma once
-// The result of an analysis as JSON, schema kzoo.xray/1: docs/xray.md.
+// The result of an analysis as JSON, schema kzoo.xray/1: docs/formats.md.
 
 #include "xray/counters.hpp"
 
