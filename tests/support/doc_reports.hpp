@@ -5,10 +5,19 @@
 //   <!-- report: results/h200-ladder.json -->
 //   <!-- /report -->
 //
-// at the left margin. With "errors by k" instead of "report" it is tables of the errors alone, by
-// kernel and K, with "errors by n" by kernel and N, with "speedups by problem" a table of the
-// speedups alone, and with "speedups by kernel" one for each element type; with "speed chart" or
-// "sizes chart" it is that chart as a picture, for light pages and for dark ones.
+// at the left margin. Other words than "report" stand for a part of it:
+//
+//   tables                the table of each problem
+//   speedups by problem   a row for each problem, a column for each kernel
+//   times by problem      the same with times
+//   speedups by kernel    a row for each kernel, a column for each shape
+//   speeds by kernel      the same with GFLOP/s
+//   errors by n           the largest errors: a row for each kernel, a column for each N
+//   errors by k           the same for each K
+//   speed chart           a chart as a picture, for light pages and for dark ones
+//   sizes chart           the same by size
+//
+// " of cublas:*,smem:32x32" after the file leaves out all other kernels, and what these declined.
 
 #include <filesystem>
 #include <string>

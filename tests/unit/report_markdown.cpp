@@ -185,6 +185,21 @@ TEST_CASE("a part of a document is what its results say", "[report]") {
       "a\n<!-- errors by n: r.json -->\nold\n<!-- /report -->\nb\n", folder.path());
   CHECK_THAT(errors, ContainsSubstring("largest error / (u S) by kernel and n") &&
                          !ContainsSubstring("old") && !ContainsSubstring("Some GPU"));
+  CHECK_THAT(errors, !ContainsSubstring("Frobenius"));
+  const auto part = [&](const std::string& words) {
+    return test::with_reports("<!-- " + words + " -->\n<!-- /report -->\n", folder.path());
+  };
+  const std::string speedups = part("speedups by kernel: r.json of fast,base:8x*");
+  CHECK_THAT(speedups, ContainsSubstring("2026-01-02: Some GPU, driver ") &&
+                           ContainsSubstring("speedup over base by kernel and shape") &&
+                           ContainsSubstring("| fast:8x8_4x4 ") &&
+                           ContainsSubstring("| base:8x8_4x4 ") && !ContainsSubstring("| bad:"));
+  CHECK_THAT(part("times by problem: r.json of fast"),
+             ContainsSubstring("time by problem and kernel") && ContainsSubstring(" ms |"));
+  CHECK_THAT(part("speeds by kernel: r.json"), ContainsSubstring("GFLOP/s by kernel and shape"));
+  CHECK_THAT(part("tables: r.json"),
+             ContainsSubstring("| kernel") && ContainsSubstring("verdict") &&
+                 !ContainsSubstring("roofline") && !ContainsSubstring("- **"));
   const std::string none = "no reports, `<!-- report: r.json -->` is how they look";
   CHECK(test::with_reports(none, folder.path()) == none);
   CHECK_THROWS_WITH(test::with_reports("<!-- report: r.json -->\n", folder.path()),
