@@ -13,14 +13,14 @@ namespace {
 
 using results::cache_mode;
 
-// A kernel that takes longer needs no warm-up runs.
+// A kernel at least this slow gets no warm-up runs.
 constexpr double kWarmsItselfMs = 10;
-// Nor does one that takes this long, after the run before it in the same turn.
+// Nor does a kernel this slow that has already run in the same turn.
 constexpr double kWarmMs = 2;
-// The set-up of a turn takes milliseconds anyway, so sample short kernels for as long.
+// Setting up a turn takes milliseconds anyway, so short kernels are sampled for as long.
 constexpr double kSampledMs = 4;
 constexpr double kMaxSamples = 16;
-// Each takes seconds.
+// A sustained turn takes seconds.
 constexpr int kSustainedTurns = 3;
 
 }  // namespace
@@ -32,7 +32,7 @@ cell_timer::cell_timer(timed_cell& timed, const results::timing_options& how,
       need_(needed),
       clock_round_(clock_round),
       rule_{how.rounds, how.max_relative_half_width, how.max_seconds} {
-  // A simulator's times need no precision, and a new process for each turn is expensive.
+  // Simulated times need no precision, and a new process for each turn is expensive.
   if (is_simulated() || how.fresh_processes)
     rule_.max_relative_half_width = std::numeric_limits<double>::infinity();
   begin();
@@ -81,7 +81,7 @@ void cell_timer::take_turn(int round, double warmup_seconds) {
 void cell_timer::measure_once() {
   const bool clocks_known = clocks_compared_ || worker_clock_.agrees();
   const bool all_done = clocks_known && (!how_.end_to_end || cell().end_to_end);
-  const bool untimed = kinds_.front().samples.empty();  // the time of the run was over
+  const bool untimed = kinds_.front().samples.empty();  // the run's time was over
   if (!passes() || all_done || untimed) return;
   while_prepared([&] {
     if (!clocks_known) compare_clocks();
@@ -110,7 +110,7 @@ void cell_timer::while_prepared(const std::function<void()>& work) {
     if (kept && !kept->limits.empty()) limits_ = kept->limits;
     return;
   }
-  // As after judging: what a failing kernel leaves behind must not affect the next one.
+  // A failing kernel's leftovers must not affect the next kernel.
   client()->leave();
   excuse_if_possible(before);
 }
@@ -120,7 +120,7 @@ void cell_timer::excuse_if_possible(const std::string& before) {
   alone_ = true;
   excuse_ = second_chance("timed in processes of its own", before, cell());
   try {
-    // One that fails now and then is not excused.
+    // A kernel that fails only now and then is not excused.
     if (!timed_.candidate->repeat({timed_.digest}).right) return client()->leave();
   } catch (const failure&) {
     return client()->leave();
@@ -138,10 +138,10 @@ int cell_timer::samples_for(const kind& k) const {
   return std::max(least, static_cast<int>(std::min(kMaxSamples, kSampledMs / k.last_ms)));
 }
 
-// `warmed_up`: so many runs have gone before in this turn.
+// `warmed_up`: the kernel's earlier runs in this turn.
 void cell_timer::sample(kind& k, int round, int warmed_up, double warmup_seconds) {
   worker::sample_request how;
-  // The first run of all may take longer than those after it.
+  // The very first run may take longer.
   const double warms_ms = warmed_up > 0 && !k.samples.empty() ? kWarmMs : kWarmsItselfMs;
   const bool needs_more = k.last_ms < warms_ms || warmup_seconds > 0;
   how.warmup = needs_more ? std::max(how_.warmup - warmed_up, 0) : 0;
@@ -154,7 +154,6 @@ void cell_timer::sample(kind& k, int round, int warmed_up, double warmup_seconds
   const double seconds = steady_seconds() - start;
   fail_unless(taken.judgement, step::kTimed, "right when it ran once, wrong when it was timed: ");
   if (!passes()) return;
-  // Warm-up of an idle device or a new process does not count against the time limit.
   const bool was_idle = how_.fresh_processes || warmup_seconds > 0;
   const double warmup_time = was_idle ? std::min(taken.warmup_seconds, seconds) : 0;
   worker_clock_.add(taken);
@@ -178,8 +177,8 @@ void cell_timer::sustain(int round) {
   timed_.cell->conditions.add(turn.conditions);
 }
 
-// A run on the numbers that were judged gives the same bits again: before each turn of a kernel
-// that is fast, and the first turn of any. Returns how many runs it took.
+// Runs the kernel on the judged inputs: its output must have the same bits. A fast kernel runs
+// before each turn, any other only before its first. Returns the number of runs.
 int cell_timer::compare_bits() {
   kind& k = kinds_.front();
   if (!k.samples.empty() && (is_simulated() || k.last_ms >= kWarmsItselfMs)) return 0;
@@ -210,12 +209,12 @@ void cell_timer::measure_end_to_end() {
 
 bool cell_timer::sees_neighbour() const {
   constexpr double kMostPauseMs = 0.2;
-  constexpr int kTimes = 2;  // the driver may pause a kernel now and then
+  constexpr int kTimes = 2;  // the driver sometimes pauses a kernel
   try {
     for (int i = 0; i < kTimes; ++i)
       if (client()->longest_pause_ms(cell().device) < kMostPauseMs) return false;
   } catch (const failure&) {
-    return false;  // its turn will tell
+    return false;  // its turn will show the failure
   }
   return true;
 }
@@ -257,7 +256,7 @@ void cell_timer::fail(verdict v, const std::string& reason, std::string_view ste
   timed_.cell->check = step;
 }
 
-// `step`: what it is to be wrong then, where nothing more is known.
+// `step`: the failed step if the judgement names none.
 void cell_timer::fail_unless(const reference::judgement& j, std::string_view step,
                              const std::string& when) {
   if (j.right) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Times one cell, turn by turn: the kernel is prepared, warmed up and sampled a few times, and its
-// memory is freed, so that addresses differ between turns.
+// Times one cell, turn by turn. A turn prepares the kernel, warms it up, takes a few samples and
+// frees its memory, so that addresses differ between turns.
 
 #include "checks/sustained_turn.hpp"
 #include "checks/worker_clock.hpp"
@@ -24,14 +24,14 @@ struct timed_cell {
   client::plugin_client* client;
   std::unique_ptr<checks::candidate> candidate;
   timing::clock clock;
-  double highest_mhz;        // maximum clock of the device; 0: not known
-  std::uint64_t digest;      // of the result that was found right
+  double highest_mhz;        // maximum clock of the device; 0: unknown
+  std::uint64_t digest;      // of the result that was judged right
   bool is_baseline = false;  // timed as long as any other cell is, within its time limit
 };
 
 class cell_timer {
  public:
-  // `clock_round`: at random, in which the two clocks are compared.
+  // `clock_round`: the random round in which the worker's clock is compared with ours.
   cell_timer(timed_cell& timed, const results::timing_options& how, const memory_need& needed,
              int clock_round);
 
@@ -39,31 +39,30 @@ class cell_timer {
   client::plugin_client* client() const { return timed_.client; }
   bool is_on_gpu() const { return timed_.clock == timing::clock::gpu; }
   bool is_right_so_far() const { return passes() && !alone_; }
-  // Whether it needs another round. `others`: some other cell does.
+  // Whether it needs another round. `others`: whether some other cell does.
   bool takes_part(bool others) const;
 
   void take_turn(int round, double warmup_seconds);
 
-  // Whether it may be the fastest: neither the baseline, which is there to compare with, nor
-  // simulated, and it has been timed.
+  // Whether it may be the fastest kernel: it was timed, and is neither the baseline nor simulated.
   bool competes() const;
-  // Its times so far; only where it competes.
+  // Its times so far. Requires competes().
   timing::summary so_far() const { return kinds_.front().samples.so_far(); }
-  // Takes no further turns: another one is faster.
+  // Takes no further turns, since another kernel is faster.
   void drop() { dropped_ = true; }
   void take_back() { dropped_ = false; }
   // The time of the whole run is over.
   void stop() { out_of_budget_ = true; }
 
-  // The measurements that are made once, after the rounds. It may need more rounds afterwards.
+  // Makes the measurements that are made once, after the rounds. More rounds may follow.
   void measure_once();
   // Whether another process uses the device, just before its turn.
   bool sees_neighbour() const;
-  // Discards what it has measured, in a process that another kernel may have changed.
+  // Discards its measurements, because another kernel may have changed its process.
   void start_again();
-  // `step`: of core/step.hpp.
+  // `step`: a name from core/step.hpp.
   void fail(verdict v, const std::string& reason, std::string_view step = "");
-  // Sets the times, after the last turn.
+  // Sets the cell's times, after the last turn.
   void finish();
 
  private:
@@ -99,10 +98,10 @@ class cell_timer {
   int clock_round_;
   timing::stop_rule rule_;
   bool dropped_ = false, out_of_budget_ = false;
-  bool alone_ = false;  // in a process of its own: its second chance
+  bool alone_ = false;  // on its second chance, in its own process
   results::finding excuse_;
   leaks leaks_;
-  std::string limits_;  // of the device that it changed
+  std::string limits_;  // device limits that the kernel changed
   // Measured since begin():
   std::vector<kind> kinds_;
   std::vector<checks::sustained_turn> sustained_;

@@ -11,7 +11,7 @@
 namespace kzoo::run {
 namespace {
 
-// Without --cell.
+// Limit without --cell.
 constexpr std::size_t kMaxCells = 16;
 
 constexpr const char* kFlag = "--cell";
@@ -24,7 +24,7 @@ std::string kernel_of(const loaded_plugin& plugin, const selected_variant& varia
   return kernel_id{plugin.record.name, variant.description.id}.name();
 }
 
-// The first problem of the size whose element type the variant supports.
+// Returns the first problem of the named size with an element type that the variant supports.
 const problem& problem_for(const plan& plan, const cell_name& name,
                            const selected_variant& variant) {
   const auto& problems = plan.experiment.problems;
@@ -62,7 +62,7 @@ chosen_cell find(const plan& plan, const cell_name& name) {
     refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin_name, kernels.size(),
                        fmt::join(kernels, ", ")));
   }
-  throw std::logic_error("make_plan() took " + name.kernel);  // it refuses what matches no plugin
+  throw std::logic_error("make_plan() took " + name.kernel);  // it rejects names without a plugin
 }
 
 std::vector<chosen_cell> first_problem(const plan& plan) {

@@ -11,15 +11,15 @@
 
 namespace kzoo::run {
 
-// The name of a cell: plugin:variant@MxNxK. The variant may be left out if the plugin has only one;
-// without a size, the experiment's first problem is meant.
+// A cell's name: plugin:variant@MxNxK. The variant is optional if the plugin has only one. Without
+// a size, the name means the experiment's first problem.
 struct cell_name {
   std::string text;
   std::string kernel;                       // plugin, or plugin:variant
   std::optional<experiment::extents> size;  // after the @
 };
 
-// Throws input::invalid for a text that is not the name of a cell.
+// Throws input::invalid for a malformed name.
 std::vector<cell_name> parse_cells(const std::vector<std::string>& names);
 
 struct chosen_cell {
@@ -28,9 +28,8 @@ struct chosen_cell {
   const problem* at;
 };
 
-// The named cells of the plan, in the order of the names; without names all cells of its first
-// problem, at most 16. Throws input::invalid, with the nearest name, for a cell that does
-// not exist.
+// Returns the named cells of the plan, in the order of the names. Without names: up to 16 cells of
+// its first problem. Throws input::invalid, with the nearest name, for a cell that does not exist.
 std::vector<chosen_cell> choose(const plan& plan, const std::vector<cell_name>& names);
 
 }  // namespace kzoo::run

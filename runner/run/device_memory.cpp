@@ -15,7 +15,7 @@ double bytes_of(const data::matrix& x) {
   return static_cast<double>(data::word_count(x)) * static_cast<double>(type_size(x.type));
 }
 
-// Of the zones around it, on a GPU.
+// The redzones around the matrix, on a GPU.
 double zones_bytes_of(const data::matrix& x) {
   return 2 * static_cast<double>(worker::device_matrix::zone_bytes(x));
 }
@@ -37,7 +37,7 @@ const problem* largest_of(const plan& p) {
 
 bool is_end_to_end(const results::experiment& e) { return e.timing.enabled && e.timing.end_to_end; }
 
-// Tier full holds two copies of each matrix when it moves them, and so does an end-to-end run.
+// A second copy of each matrix exists while tier full moves them.
 double copies_of_matrices(const results::experiment& e) {
   return e.verify.tier == tier::quick ? 1 : 2;
 }
@@ -57,11 +57,10 @@ memory_need memory_need_of(const plan& p) {
   return {p.device, static_cast<std::int64_t>(bytes_on_device(p, *largest)) + kContextBytes};
 }
 
-// Device: one worker at a time holds A, B and C. Host: each worker shares its C with the
-// supervisor. Of a C that is too large to compare every element, it shares the judged rows, and one
-// worker at a time all of C, to locate an error. For the judged rows the supervisor holds expected
-// results in fp64 and fp32, and the result of every variant. Several devices multiply the host's
-// part.
+// On the device, one worker at a time holds A, B and C. On the host, each worker shares its C with
+// the supervisor. If C is too large to compare every element, a worker shares the judged rows only,
+// and one worker at a time all of C, to locate an error. The supervisor holds expected results in
+// fp64 and fp32, and the result of every variant. Several devices multiply the host's part.
 void check_memory(const plan& p) {
   const problem* const largest = largest_of(p);
   if (largest == nullptr) return;
@@ -111,7 +110,7 @@ std::optional<worker::memory_report> release(client::plugin_client& client,
   kept->device = std::min(kept->device, free_now - kept->device_free);
   return kept;
 } catch (const failure&) {
-  return std::nullopt;  // the memory is free all the same: a worker that fails is ended
+  return std::nullopt;  // a worker that fails is ended, which also frees the memory
 }
 
 }  // namespace kzoo::run

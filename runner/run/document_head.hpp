@@ -10,7 +10,7 @@ namespace kzoo::run {
 
 results::document head_of(const plan& p);
 
-// The current time as results store it: ISO 8601.
+// The current UTC time in ISO 8601, the format of stored results.
 std::string utc_now();
 
 }  // namespace kzoo::run

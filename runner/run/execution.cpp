@@ -39,21 +39,21 @@ class execution {
       watch_.finished(document_, *problem);
       if (interrupted) break;  // finished cells are kept
     }
-    // A GPU takes a while to close.
+    // Closing a GPU takes a while, so all workers begin at once.
     for (const loaded_plugin& plugin : plan_.plugins)
       if (plugin.client) plugin.client->begin_to_end();
     return std::move(document_);
   }
 
  private:
-  // What document_.cells[first_cell_ + i] is of, for planned_[i].
+  // planned_[i] describes document_.cells[first_cell_ + i].
   struct planned_cell {
     loaded_plugin* plugin;
     const selected_variant* variant;
-    bool taken_over;  // finished by the interrupted run that this one resumes
+    bool taken_over;  // of the interrupted run
   };
 
-  // The interrupted run had finished all of it.
+  // For a problem that the interrupted run finished.
   void pass_over(std::size_t index) {
     for (const cell& c : document_.cells_of(index)) {
       note_hang(c, plan_.experiment.problems[index]);
@@ -84,18 +84,17 @@ class execution {
     }
   }
 
-  // Of the time that is left, each problem has the same share.
+  // Each problem gets an equal share of the remaining time.
   std::optional<double> deadline_of(std::size_t index) const {
     const auto budget = plan_.experiment.timing.budget_seconds;
     if (!budget) return std::nullopt;
-    // Compiling has taken a part of it before.
+    // Compiling counts towards the budget.
     const double over = begun_ + *budget - results::cost_of(document_).compile_seconds;
     const double now = steady_seconds(), left = std::max(0.0, over - now);
     return now + left / double(plan_.experiment.problems.size() - index);
   }
 
-  // A kernel that hangs costs its own limit, and not the time of the others; all of them cost one
-  // budget more at most.
+  // A hang must not take time from other kernels. All hangs add at most one budget.
   void extend_budget(double seconds) {
     const double most = plan_.experiment.timing.budget_seconds.value_or(0);
     seconds = std::min(seconds, most - extended_by_);
@@ -140,7 +139,7 @@ class execution {
       tell(*plugin.client, variant.index, document_.cells.back());
     planned_.push_back({&plugin, &variant, taken_over});
     note_hang(document_.cells.back(), p);
-    // Cells that are not timed are finished now, up to the first one that waits to be timed.
+    // Finishes cells that are not timed, up to the first that waits for its times.
     std::size_t ready = finished_;
     while (ready < planned_.size() && !waits(planned_[ready])) ++ready;
     finish_until(ready);
@@ -170,7 +169,7 @@ class execution {
       for (const timed_cell& t : timed_cells_) any = refuse_impossible(*t.cell) || any;
       return any;
     };
-    // Others may have been dropped for it.
+    // Kernels dropped in favour of a rejected kernel may be the fastest.
     while (refuses_one() && plan_.experiment.timing.drop_slower) time_all_rounds();
     for (const timed_cell& t : timed_cells_) {
       note_hang(*t.cell, p);
@@ -185,7 +184,7 @@ class execution {
 
   round_limits limits() {
     round_limits l{0, deadline_, document_.spread_of(timing::clock::gpu)};
-    // After the rounds in which an interrupted run timed some cells.
+    // Continues after the rounds in which an interrupted run timed some cells.
     for (const planned_cell& at : planned_) {
       if (const auto& time = cell_of(at).time)
         l.first_round = std::max(l.first_round, time->rounds.back() + 1);
@@ -193,8 +192,7 @@ class execution {
     return l;
   }
 
-  // A cell with a time below the roofline floor, of whatever kind, loses its times and gets its own
-  // verdict. Returns whether it does.
+  // If any time is below the roofline floor, removes all times and sets the verdict; returns true.
   bool refuse_impossible(cell& c) const {
     using results::impossible_time;
     if (plan_.experiment.verify.impossible_time == impossible_time::report) return false;
@@ -217,7 +215,7 @@ class execution {
     return false;
   }
 
-  // What the client has learnt of the variant's plugin, and the cell does not say yet.
+  // Adds what the client knows of the variant's plugin and the cell does not yet say.
   static void tell(client::plugin_client& of, std::uint32_t variant, cell& c) {
     const auto add = [&](const results::finding& f) {
       if (std::ranges::find(c.findings, f.check, &results::finding::check) == c.findings.end())
@@ -262,7 +260,7 @@ class execution {
   observer& watch_;
   memory_need need_ = memory_need_of(plan_);
   double seconds_before_;
-  std::size_t complete_;  // the problems before this one have all their cells
+  std::size_t complete_;  // problems before this have all their cells
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   run_state state_{plan_};
   devices::nvml monitor_{plan_.device.pci_bus_id};
@@ -273,10 +271,10 @@ class execution {
   std::vector<timed_cell> timed_cells_;
   std::optional<double> deadline_;
   std::size_t first_cell_ = 0;  // in the document
-  std::size_t finished_ = 0;    // of planned_: reported to the observer
+  std::size_t finished_ = 0;    // cells of planned_ reported to the observer
 };
 
-// Takes the cells out of the document from the first problem on that lacks some.
+// Moves the cells out of the document, from the first incomplete problem on.
 resumed_cells take_unfinished(const plan& p, document& d) {
   std::size_t complete = 0;
   while (complete < p.experiment.problems.size() && d.cells_of(complete).size() == p.variants())

@@ -12,7 +12,7 @@
 namespace kzoo::run {
 namespace {
 
-// Whether it says more than that nothing is wrong.
+// Whether the finding says more than that nothing is wrong.
 bool is_telling(const results::finding& f) {
   return results::is_bad(f) || f.check == results::kSizes;
 }
@@ -33,21 +33,21 @@ results::finding analysed(const access_analysis& analyse, std::uint32_t variant,
 std::vector<results::finding> fault_search::search(loaded_plugin& plugin,
                                                    const checks::candidate_description& who) {
   std::vector<results::finding> found;
-  plugin.client->leave();  // a failure's threads and corrupted heap
+  plugin.client->leave();  // a failure leaves threads or a corrupted heap
   problem smallest = who.problem;
   try {
     const checks::size_report sizes = checks::search_sizes(*plugin.client, who, expected_);
     if (!sizes.text.empty()) found.push_back(results::remark(results::kSizes, sizes.text));
     smallest = sizes.smallest_wrong;
   } catch (const std::exception&) {
-    // Its own reason is all that there is.
+    // The verdict's reason then stands alone.
   }
   try {
     const access_analysis analyse =
         who.simulated && find_ ? find_(plugin.record) : access_analysis();
     if (analyse) found.push_back(analysed(analyse, who.variant, smallest));
   } catch (const std::exception&) {
-    // It cannot be built for that, or analysed soon.
+    // No build records its accesses, or the analysis takes too long.
   }
   plugin.client->leave();
   return found;
@@ -55,7 +55,7 @@ std::vector<results::finding> fault_search::search(loaded_plugin& plugin,
 
 std::vector<results::finding> fault_search::of(loaded_plugin& plugin,
                                                const checks::candidate_description& who) {
-  constexpr double kMostSeconds = 30;  // of all searches together
+  constexpr double kMostSeconds = 30;  // for all searches together
   const kind searched{kernel_id{plugin.record.name, who.description.id}.name(),
                       types_name(who.problem.dtype), who.problem.layout};
   {

@@ -76,7 +76,7 @@ std::string judging::why_not_precise(kzoo_precision declared) const {
                            : fmt::format("allow = [\"{}\"] in its experiment", name));
 }
 
-// Tier paranoid, of simulated kernels.
+// For simulated kernels in tier paranoid.
 void judging::check_accesses(cell& c, loaded_plugin& plugin, const selected_variant& variant) {
   const bool is_paranoid = plan_.experiment.verify.tier == tier::paranoid;
   if (c.verdict != verdict::pass || !is_paranoid || is_trusted(c) ||
@@ -115,7 +115,7 @@ void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& var
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
   }
-  // Threads or a corrupted heap that a failing kernel leaves must not affect the next one.
+  // Threads or a corrupted heap from a failing kernel must not affect the next kernel.
   if (is_failure(c.verdict)) plugin.client->leave();
 }
 
@@ -134,7 +134,7 @@ void judging::judge_alone(loaded_plugin& plugin, const selected_variant& variant
   c.findings.push_back(second_chance("passes in a process of its own", before, failed));
 }
 
-// A kernel that fails now and then is not excused by what ran before it.
+// If a kernel fails only now and then, what ran before it is no excuse.
 void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
   try {
     const reference::judgement again = candidate.repeat({results_.back().of->digest});

@@ -1,5 +1,5 @@
 #pragma once
-// Judges the variants on one problem: each against the reference, and each against all others.
+// Judges the variants on one problem: each against the reference and against all others.
 
 #include "checks/all_checks.hpp"
 #include "devices/nvml.hpp"
@@ -17,10 +17,10 @@
 
 namespace kzoo::run {
 
-// What is kept from one problem to the next.
+// State kept from one problem to the next.
 struct run_state {
   std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
-  // Findings of the checks that run once for each kernel and kind of problem: what resized() keeps.
+  // Findings of checks that run once for each kernel and kind of problem, as resized() groups them.
   using checked = std::pair<std::string, problem>;
   std::map<checked, std::vector<results::finding>> findings;
   std::map<checked, results::finding> accesses_found;  // in tier paranoid
@@ -40,19 +40,17 @@ class judging {
         state_(r),
         monitor_(monitor) {}
 
-  // Returns the finished cell, without times. `position`: its own, among the problem's cells. A
-  // kernel that fails where another one has run before in its worker gets a second chance in a new
-  // one.
+  // Returns the finished cell, without times. `position`: its place among the problem's cells. A
+  // kernel that fails after another in its worker gets a second chance in a new worker.
   results::cell judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position);
-  // Adds to a failed cell what a closer look shows: see fault_search.
+  // Adds the findings of fault_search to a failed cell.
   void explain(results::cell& c, loaded_plugin& plugin, const selected_variant& variant);
-  // What timing needs for a cell that passed.
+  // Returns what timing needs for a cell that passed.
   timed_cell timed_cell_for(loaded_plugin& plugin, const selected_variant& variant,
                             results::cell& c);
 
  private:
-  // A result that was judged. Kernels that sum in the same order give bit-identical results; such a
-  // result is copied and judged only once.
+  // A judged result. Bit-identical results are copied and judged once.
   struct judged_result {
     std::uint64_t digest;
     kzoo_precision declared;
@@ -68,10 +66,10 @@ class judging {
 
   results::cell new_cell(const loaded_plugin& plugin, const selected_variant& variant) const;
   std::string why_not_precise(kzoo_precision declared) const;
-  // Judges in the worker as it is.
+  // Judges in the current worker.
   void judge_in_worker(loaded_plugin& plugin, const selected_variant& variant, std::size_t position,
                        results::cell& c);
-  // Replaces a failed cell by what it is in a worker of its own.
+  // Replaces a failed cell by its result in a new worker.
   void judge_alone(loaded_plugin& plugin, const selected_variant& variant, std::size_t position,
                    const std::string& before, results::cell& c);
   void require_repeatable(checks::candidate& candidate, results::cell& c) const;
@@ -89,7 +87,7 @@ class judging {
   run_state::checked kind_of(const results::cell& c) const {
     return {c.kernel.name(), resized(problem_, 1, 1, 1)};
   }
-  // Compares the newest result with the first of each class of those before it.
+  // Compares the newest result with the first of each class of earlier results.
   void compare_newest(results::cell& c);
 
   plan& plan_;

@@ -12,9 +12,9 @@ namespace {
 // The first turns load code and set up tables that stay.
 constexpr std::size_t kEnoughTurns = 3;
 constexpr std::int64_t kKilobyte = 1 << 10, kMegabyte = 1 << 20;
-// Code and tables that a GPU library loads when it is first used.
+// Code and tables that a GPU library loads on first use.
 constexpr std::int64_t kMostForTables = 1024 * kMegabyte;
-// Allocators keep a little now and then.
+// Allocators sometimes keep a little.
 constexpr std::int64_t kLeast = 4 * kKilobyte, kLarge = 16 * kMegabyte;
 
 std::int64_t kept_each_time(std::span<const worker::memory_report> turns,

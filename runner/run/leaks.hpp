@@ -1,5 +1,5 @@
 #pragma once
-// Whether a kernel keeps memory that it should have freed when it was destroyed.
+// Finds kernels that keep memory after they are destroyed.
 
 #include "worker/messages.hpp"
 
@@ -12,16 +12,15 @@ namespace kzoo::run {
 
 class leaks {
  public:
-  // What a turn has kept; nothing if that is not known. `needed`: memory_need in
-  // run/device_memory.hpp.
+  // Adds what a turn has kept, if known. `needed`: as in memory_need of run/device_memory.hpp.
   void add(const std::optional<worker::memory_report>& kept, std::int64_t needed);
 
   struct leak {
     std::string words;
-    bool is_large;  // so that runs in a row would use up the memory
+    bool is_large;  // repeated runs would use up the memory
   };
-  // What it has kept in one turn, where that left too little to others, or in each of the last
-  // turns; nothing if it was less, or there were too few.
+  // Reports the memory kept by one turn if that left too little to others, or by each of the last
+  // turns. Empty if it was less, or after too few turns.
   std::optional<leak> found() const;
 
  private:

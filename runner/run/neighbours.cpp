@@ -27,7 +27,7 @@ void neighbour_watch::had_turn(worker w, kernel k) {
 }
 
 std::optional<neighbour_watch::guilt> neighbour_watch::look(worker next, const device& on) {
-  // Of a worker's own work nothing is seen.
+  // A worker's own work cannot be told from a neighbour's.
   const bool is_wanted = is_alert_ || (is_due_ && last_ != next);
   if (is_given_up_ || !is_wanted) return std::nullopt;
   is_due_ = false;
@@ -52,8 +52,7 @@ std::optional<neighbour_watch::guilt> neighbour_watch::look(worker next, const d
   return std::nullopt;
 }
 
-// Fisher's exact test: had another program kept the device busy, all sightings would be after the
-// turns of one worker with this chance.
+// Fisher's exact test. Chance: another program is seen only after turns of one worker.
 std::optional<neighbour_watch::guilt> neighbour_watch::to_blame() const {
   constexpr double kMostChance = 1e-5;
   if (seen_.size() != 1) return std::nullopt;
@@ -70,7 +69,7 @@ std::optional<neighbour_watch::guilt> neighbour_watch::to_blame() const {
 }
 
 void neighbour_watch::wait_until_idle(const device& on) {
-  constexpr int kLooks = 100;  // of some milliseconds each
+  constexpr int kLooks = 100;  // each takes some milliseconds
   for (int i = 0; i < kLooks; ++i)
     if (!on.is_busy()) return;
   on.end_workers();

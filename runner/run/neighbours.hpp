@@ -1,11 +1,9 @@
 #pragma once
-// Which worker keeps a GPU busy after its turn, though it is stopped: work that was enqueued goes
-// on.
+// Finds a stopped worker whose enqueued work keeps a GPU busy after its turn.
 //
-// All workers but one are stopped at any time. So if the device is idle before a turn and busy
-// after it, the worker that had the turn is to blame, unless it is another program of the machine.
-// That one would be seen after turns of several workers: who is blamed was seen alone, so often
-// that chance hardly explains it.
+// All workers but one are stopped at any time. If the device is idle before a turn and busy after
+// it, the worker of that turn or another program is to blame. Another program would be seen after
+// turns of several workers. A worker is blamed if only its turns show it, too often for chance.
 
 #include <functional>
 #include <map>
@@ -23,24 +21,22 @@ class neighbour_watch {
   using kernel = const void*;
 
   struct device {
-    std::function<bool()> is_busy;      // with the work of another process than the next worker's
-    std::function<void()> end_workers;  // of all but the next one
+    std::function<bool()> is_busy;      // with work of a process other than the next worker
+    std::function<void()> end_workers;  // all but the next worker
   };
 
-  // The turns of a round, in any order. Draws those after which the device is looked at: in each
-  // round others, so that it has been looked at after a turn of each kernel once a cell has taken
-  // its `rounds`.
+  // Starts a round; `turns` may be in any order. Draws the turns after which look() checks the
+  // device. After `rounds` rounds each kernel has been drawn once.
   void begin_round(std::span<const kernel> turns, int rounds, std::mt19937_64& random);
 
-  // The process that keeps the device busy. Not always the one that had the last turn: that others
-  // were idle is part of the evidence.
+  // The process that keeps the device busy. It need not have had the last turn.
   struct guilt {
     worker process;
-    std::set<kernel> kernels;  // of it, after whose turns the device was busy
+    std::set<kernel> kernels;  // its kernels after whose turns the device was busy
   };
 
-  // Before each turn. The device is looked at after turns that were drawn; once it was busy, after
-  // all. Returns after a while in which it has become idle, if it does. Who is to blame, if anyone.
+  // Called before each turn. Checks the device after drawn turns; once it was busy, after all
+  // turns. Waits a while for an idle device. Returns the guilty worker, if there is one.
   std::optional<guilt> look(worker next, const device& on);
   void had_turn(worker w, kernel k);
 
@@ -60,8 +56,8 @@ class neighbour_watch {
   kernel last_kernel_ = nullptr;
   bool was_idle_ = false;  // before the last turn
   bool is_alert_ = false, is_given_up_ = false;
-  std::map<worker, sightings> seen_;  // after whose turns it was busy
-  std::map<worker, int> idle_;        // and was not
+  std::map<worker, sightings> seen_;  // busy after this worker's turn
+  std::map<worker, int> idle_;        // idle after this worker's turn
 };
 
 }  // namespace kzoo::run

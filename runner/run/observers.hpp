@@ -1,5 +1,5 @@
 #pragma once
-// Observers of a run: one that notifies several others, and one that writes the journal.
+// Observers of a run: a list of observers, and the journal's writer.
 
 #include "os/interrupt.hpp"
 #include "run/execution.hpp"
@@ -10,7 +10,6 @@
 
 namespace kzoo::run {
 
-// Notifies each in turn.
 class observers final : public observer {
  public:
   explicit observers(std::vector<observer*> all) : all_(std::move(all)) {}
@@ -41,8 +40,7 @@ class observers final : public observer {
   std::vector<observer*> all_;
 };
 
-// The journal's head must have been written. A cell that cannot be stored ends the run, and nothing
-// is stored after it.
+// Writes cells to a journal that has its head. Ends the run if a cell cannot be stored.
 class recorder final : public observer {
  public:
   explicit recorder(storage::journal& j) : journal_(j) {}
@@ -58,7 +56,7 @@ class recorder final : public observer {
   }
   using observer::finished;
 
-  // Why a cell could not be stored; "": all were.
+  // Why a cell could not be stored; "" if all were.
   const std::string& failure() const { return failure_; }
 
  private:

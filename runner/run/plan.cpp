@@ -36,7 +36,7 @@ std::string folders_of(const run::plugin_discovery& plugins) {
                             fmt::join(known, ", ")));
 }
 
-// The plugins that the selectors name, in the order of the selectors, each once.
+// Returns the plugins that the selectors name, in the order of the selectors, each once.
 std::vector<std::string> pick_names(const results::experiment& e,
                                     const run::plugin_discovery& plugins) {
   const std::vector<std::string> known = plugins.names();
@@ -56,14 +56,14 @@ std::vector<std::string> pick_names(const results::experiment& e,
   return picked;
 }
 
-// A file of a plugin, whose library is not loaded yet.
+// The client of a plugin file whose library is not loaded yet.
 using unopened = std::unique_ptr<client::plugin_client>;
 
-// Loads the file. Returns false if it is a build for another kind of device than `device`; without
-// one any will do. Any other reason why it cannot be used is recorded in `plugin`.
+// Loads the file. Returns false if it is a build for a kind of device other than `device`; null
+// accepts any. Records any other reason why it cannot be used in `plugin`.
 bool open(loaded_plugin& plugin, const std::filesystem::path& file, const results::device* device,
           unopened client) {
-  std::string hash = sha256_of(file);  // of what is loaded, whatever it does to its file then
+  std::string hash = sha256_of(file);  // before loading: a library may change its file
   try {
     results::plugin_description d = client->open();
     if (device != nullptr && d.device != device->abi.kind) return false;
@@ -78,7 +78,7 @@ bool open(loaded_plugin& plugin, const std::filesystem::path& file, const result
   return true;
 }
 
-// `first` has been started with the first of its files; null: it has not.
+// `first`: the client started with the first of its files; null if none was.
 loaded_plugin enter(const std::string& name, const results::device& device,
                     const run::plugin_discovery& plugins, const client_factory& make_client,
                     unopened first) {
@@ -114,7 +114,7 @@ loaded_plugin enter(const std::string& name, const results::device& device,
   return plugin;
 }
 
-// Those of the library, then the points that did not compile.
+// Returns the library's variants, then the configurations that did not compile.
 std::vector<selected_variant> all_variants(const results::plugin_record& record) {
   std::vector<selected_variant> all;
   for (const results::variant_description& v : record.description->variants)
@@ -128,7 +128,7 @@ std::vector<selected_variant> all_variants(const results::plugin_record& record)
   return all;
 }
 
-// Of a plugin that could not be loaded: one that is empty.
+// A plugin that could not be loaded gets one empty variant.
 template <class IsPicked>
 void add_variants(loaded_plugin& plugin, const IsPicked& is_picked) {
   if (!plugin.record.description) return plugin.variants.push_back({});
@@ -163,7 +163,7 @@ void pick_variants(loaded_plugin& plugin, const results::experiment& e) {
   add_variants(plugin, [&](std::size_t i) { return picked[i]; });
 }
 
-// A baseline that names no variant of its plugin is misspelt. The plugin need not be selected.
+// Rejects a baseline that names no variant of its plugin. The plugin need not be selected.
 void check_baseline(const plan& p, const run::plugin_discovery& plugins,
                     const client_factory& make_client) {
   const auto& baseline = p.experiment.baseline;
@@ -183,7 +183,7 @@ void check_baseline(const plan& p, const run::plugin_discovery& plugins,
         selected != p.plugins.end()
             ? selected->record.description
             : enter(name, p.device, plugins, make_client, nullptr).record.description;
-    if (!described) return;  // it cannot be asked here
+    if (!described) return;  // it cannot be loaded here
     for (const auto& v : described->variants) {
       if (matches(baseline->text, name, v.id)) return;
       known.push_back(v.id);
@@ -194,7 +194,7 @@ void check_baseline(const plan& p, const run::plugin_discovery& plugins,
          "variants");
 }
 
-// Each worker takes six descriptors; the run itself a few dozen.
+// Each worker takes six file descriptors, the run itself a few dozen.
 void check_descriptors(std::size_t workers) {
   constexpr std::size_t kEach = 6, kOwn = 48;
   const std::size_t needed = kEach * workers + kOwn, limit = process::raise_descriptor_limit();
@@ -234,7 +234,7 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
     client->start();
     return client;
   };
-  // All at once, since a GPU takes a while to open.
+  // All at once, since opening a GPU takes a while.
   std::vector<unopened> started;
   for (const std::string& name : names) {
     const std::vector<run::plugin_file> files = plugins.find(name, p.device.abi.kind);

@@ -16,11 +16,10 @@
 
 namespace kzoo::run {
 
-// A selected variant.
 struct selected_variant {
   std::uint32_t index = 0;                   // in the plugin's table
   results::variant_description description;  // empty if the plugin could not be loaded
-  std::string obstacle{};                    // why it is in no library; "": it is
+  std::string obstacle{};                    // why it is in no library; "" if it is in one
 };
 
 // A selected plugin, with its worker.
@@ -29,14 +28,14 @@ struct loaded_plugin {
   std::unique_ptr<client::plugin_client> client;  // null when the plugin cannot be used
   verdict obstacle{};                             // the verdict of every cell, when client is null
   std::vector<std::filesystem::path> shadowed;    // files of the same name that are not used
-  // In the plugin's order; one that is empty if client is null.
+  // In the plugin's order; one empty variant if client is null.
   std::vector<selected_variant> variants;
 };
 
-// Analyses the memory accesses of a variant on one problem: what is wrong with them, or that
-// nothing is. Throws where it cannot, or where a build for it does not compile.
+// Analyses the memory accesses of a variant on one problem. The finding says what is wrong with
+// them, or that nothing is. Throws if it cannot analyse them or build the plugin for it.
 using access_analysis = std::function<results::finding(std::uint32_t variant, const problem&)>;
-// That of a simulated plugin; empty where no build records its accesses.
+// Returns the analysis for a simulated plugin; empty where no build records its accesses.
 using find_access_analysis = std::function<access_analysis(const results::plugin_record&)>;
 
 struct plan {
@@ -45,13 +44,13 @@ struct plan {
   std::vector<loaded_plugin> plugins;                // in the order of the plugin list
   results::invocation invoked;                       // for the record
   std::optional<roofline::peaks> peaks;              // of the device, if they were measured
-  std::vector<results::device> devices;              // all that it runs on; of one model
-  run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
-  // What results are compared with; that of the first problem may be begun already.
+  std::vector<results::device> devices;              // all devices of the run; the same model
+  run::find_access_analysis find_access_analysis{};  // for wrong kernels; may be empty
+  // Compared with every result. The first problem's may already be in computation.
   std::unique_ptr<checks::expected_results> expected_results =
       std::make_unique<checks::expected_results>();
-  std::vector<std::filesystem::path> inputs{};  // the files that it is made of; some may be ""
-  bool trusts_baseline = false;  // it is judged in each run, without the checks of a higher tier
+  std::vector<std::filesystem::path> inputs{};  // files that the plan comes from; some may be ""
+  bool trusts_baseline = false;  // skips a higher tier's checks for the baseline, still judging it
 
   std::size_t variants() const;  // of all plugins
   std::size_t cells() const { return variants() * experiment.problems.size(); }
@@ -60,8 +59,8 @@ struct plan {
 using client_factory =
     std::function<std::unique_ptr<client::plugin_client>(const std::filesystem::path& file)>;
 
-// What the clients of a plan are for. run: kernels run in their workers, which open the device, all
-// at once, before their plugins are loaded. describe: plugins are only asked what they have.
+// The use of a plan's clients. run: kernels run in their workers, which open the device, all at
+// once, before their plugins are loaded. describe: plugins only list their variants.
 enum class clients_use { run, describe };
 
 // Loads every plugin that the experiment names, each through its client, and picks the variants.

@@ -1,5 +1,5 @@
 #pragma once
-// Finds plugin files. Looks at names only; nothing is loaded here.
+// Finds plugin files by name, without loading them.
 //
 //   FOLDER/cuda/naive.so   the cuda build of `naive`
 //   FOLDER/cpu/naive.so    its cpu build
@@ -20,26 +20,25 @@ namespace kzoo::run {
 struct plugin_file {
   std::string name;  // the file's name without .so: what users type
   std::filesystem::path file;
-  kzoo_device_kind kind{};         // by its folder; 0 if the folder does not say
-  std::filesystem::path source{};  // it was compiled from; empty: unknown
+  kzoo_device_kind kind{};         // from its folder; 0 if the folder does not say
+  std::filesystem::path source{};  // its source file; empty: unknown
   results::tuned_builds tuned{};
-  bool host_code = true;  // of its author's
+  bool host_code = true;  // whether its author wrote host code
 };
 
 class plugin_discovery {
  public:
-  // Folders added first take precedence. A folder that does not exist is an error
-  // (input::invalid) only if `required`.
+  // Earlier folders take precedence. A missing folder is an error (input::invalid) if `required`.
   void add_folder(const std::filesystem::path& folder, bool required);
 
-  // Takes precedence over files of its name in the folders.
+  // Takes precedence over files with the same name in the folders.
   void add_file(plugin_file file);
 
   const std::vector<plugin_file>& files() const { return files_; }
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
-  // One for each folder that other users can write to: their libraries would run as this user.
+  // A warning for each folder that other users can write to: its libraries would run as this user.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  // All names, each once: those of this tree in the ladder's order, then others, sorted.
+  // All names, each once: plugins of this tree in the ladder's order, then others, sorted.
   std::vector<std::string> names() const;
   // A plugin of the tree without a library.
   struct missing_build {

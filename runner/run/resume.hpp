@@ -1,5 +1,5 @@
 #pragma once
-// An interrupted run, resumed: its finished cells are taken over.
+// Resumes an interrupted run: takes over its finished cells.
 
 #include "results/document.hpp"
 #include "run/plan.hpp"
@@ -9,8 +9,7 @@
 namespace kzoo::run {
 
 // Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
-// Throws input::invalid unless those of each problem are the first ones that the plan has for it;
-// errors refer to the interrupted run as `place`.
+// Throws input::invalid, naming `place`, unless they are each problem's first cells in the plan.
 void take_over(results::document& interrupted, const plan& p, results::document& head,
                const std::string& place);
 

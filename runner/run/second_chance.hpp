@@ -1,6 +1,6 @@
 #pragma once
-// A kernel that fails where another has run before, in the same process, gets a second chance in a
-// process of its own: what ran before may be the reason.
+// If a kernel fails after another ran in the same process, it gets a second chance in its own
+// process: the other kernel may be the cause.
 
 #include "results/cell.hpp"
 
@@ -10,13 +10,12 @@
 
 namespace kzoo::run {
 
-// `before`: what plugin_client::ran_before() says. Timeouts are long, so a kernel that hangs gets
-// no second chance.
+// `before`: plugin_client::ran_before(). A hang gets no second chance: timeouts are long.
 inline bool gets_second_chance(const results::cell& c, const std::string& before) {
   return is_failure(c.verdict) && c.verdict != verdict::hung && !before.empty();
 }
 
-// The finding of one that passes then; `passes`: "passes in a process of its own".
+// The finding for a kernel that then passes. `passes`: e.g. "passes in a process of its own".
 inline results::finding second_chance(std::string_view passes, const std::string& before,
                                       const results::cell& failed) {
   return results::remark(

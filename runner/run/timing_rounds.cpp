@@ -13,8 +13,7 @@
 namespace kzoo::run {
 namespace {
 
-// GPU clocks need time under load to ramp up: before the first turn, and after a process was
-// started in between.
+// GPU clocks ramp up under load: before the first turn, and after a process start between turns.
 constexpr double kClockWarmupSeconds = 0.1;
 
 class timing_rounds {
@@ -43,7 +42,7 @@ class timing_rounds {
   }
 
  private:
-  // Those that take part in the next round.
+  // Returns the cells of the next round.
   std::vector<cell_timer*> participants() {
     const bool others =
         std::ranges::any_of(timers_, [](const cell_timer& t) { return t.takes_part(false); });
@@ -74,9 +73,9 @@ class timing_rounds {
     const bool was_right = t.is_right_so_far();
     take();
     if (!was_right || t.is_right_so_far()) return;
-    // Others may have been dropped for it. Those that are slower than another one are so again.
+    // Kernels may have been dropped because of `t`. Slower kernels will be dropped again.
     for (cell_timer& other : timers_) other.take_back();
-    // It disturbed its process, or was disturbed in it, and so may the others of its plugin be.
+    // It disturbed its process or was disturbed there. Other kernels of its plugin may be affected.
     for (cell_timer& other : timers_)
       if (other.client() == t.client()) other.start_again();
   }
@@ -96,7 +95,7 @@ class timing_rounds {
     }
   }
 
-  // Looks for a worker that keeps the GPU busy though it is stopped.
+  // Looks for a stopped worker that keeps the GPU busy.
   void look_for_neighbour(cell_timer& next) {
     const auto end_workers = [&] {
       for (cell_timer& other : timers_)

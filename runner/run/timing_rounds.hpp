@@ -1,8 +1,8 @@
 #pragma once
 // Times the cells of one problem against each other.
 //
-// Each round gives each of them one turn, in a newly shuffled order, so that a disturbance affects
-// all kernels of a round alike, and ratios are taken within rounds (timing/bootstrap.hpp).
+// Each round gives every cell one turn, in a newly shuffled order. A disturbance then affects all
+// kernels of a round alike. Ratios are taken within rounds (timing/bootstrap.hpp).
 
 #include "run/cell_timer.hpp"
 #include "timing/process_spread.hpp"
@@ -18,14 +18,13 @@ using turn_observer = std::function<void(int round, const results::cell&)>;
 
 // What bounds the rounds of one problem.
 struct round_limits {
-  // They are numbered from here, so that they are not paired with the rounds of cells that an
-  // interrupted run has timed.
+  // A resumed run continues the numbers: it must not be paired with the interrupted run's rounds.
   int first_round = 0;
   std::optional<double> deadline{};  // no round begins later, by steady_seconds()
   timing::process_spread spread{};   // of times between processes, where it was measured
 };
 
-// With timing.drop_slower, a kernel that another one beats beyond doubt takes no further turns.
+// With timing.drop_slower, a kernel that is slower beyond doubt takes no further turns.
 void run_rounds(const results::timing_options& how, std::span<timed_cell> timed_cells,
                 const round_limits& limits, const memory_need& needed, const turn_observer& watch);
 

@@ -29,8 +29,7 @@
 namespace kzoo::run {
 namespace {
 
-// Examples of a kind of problem: what they have beside size, type and layout. A variant is checked
-// with the first that it takes.
+// Examples of a kind of problem, without size, type and layout. The first supported one is checked.
 using kind = std::vector<problem>;
 
 const std::vector<kind>& all_kinds() {
@@ -65,7 +64,7 @@ const std::vector<kind>& all_kinds() {
   return kAll;
 }
 
-// "5 groups of rows"; "" for a plain product.
+// For example "5 groups of rows"; "" for a plain GEMM.
 std::string kind_name(const problem& p) {
   std::vector<std::string> parts;
   if (p.batch > 1) parts.push_back(fmt::format("a batch of {}", p.batch));
@@ -78,8 +77,8 @@ std::string kind_name(const problem& p) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Problems to try, until the variant supports one: first different M, N and K that no tile divides,
-// then whole tiles and vectors, in layout nn; then the same in the other layouts.
+// Problems to try, until the variant supports one: M, N and K that no tile divides, then whole
+// tiles and vectors, in layout nn, then in the other layouts.
 std::vector<problem> problems_to_try(const results::device& device,
                                      const validation_options& options, const problem& beside,
                                      const element_types& dtype) {
@@ -96,7 +95,7 @@ std::vector<problem> problems_to_try(const results::device& device,
       p.m = m;
       p.n = n;
       p.k = k;
-      if (p.has_block_scales() && !options.size) {  // more than one
+      if (p.has_block_scales() && !options.size) {  // more than one scale block
         p.n += 128;
         p.k += 256;
       }
@@ -146,8 +145,8 @@ class variant_validation {
     return checks::candidate(*plugin_.client, at, expected_results_);
   }
 
-  // In the next larger sizes that the variant takes; empty: it takes none. `p` where it fails: then
-  // the first check says so.
+  // Returns the problem in the next larger size that the variant supports; empty if there is none.
+  // Returns `p` itself on a failure, for the first check to report.
   std::optional<problem> fitted(const problem& p) try {
     checks::candidate asked = candidate_at(p);
     if (!options_.size) return checks::fit(asked, p).taken;
@@ -157,7 +156,7 @@ class variant_validation {
     return p;
   }
 
-  // Whether it takes one in a round size: only then sizes that it takes are searched for.
+  // Whether it supports a round size: otherwise no search for a supported size is worthwhile.
   bool may_take(const problem& beside) try {
     problem p = beside;
     p.dtype = who_.problem.dtype;
@@ -174,7 +173,7 @@ class variant_validation {
     return true;
   }
 
-  // Whether the variant takes one of its problems.
+  // Whether the variant supports a problem of the kind.
   bool check_kind(const kind& each) {
     for (const problem& beside : each) {
       const bool is_example = !options_.beside && !(beside == problem{});
@@ -199,13 +198,13 @@ class variant_validation {
   }
 
   void say_why_not(const problem& beside) {
-    // The second size is of whole tiles: there the size is not the reason.
+    // The second size consists of whole tiles, so there the size is not the reason.
     const results::finding first = first_check(problems(beside)[options_.size ? 0 : 1]);
     v_.variants.push_back(out_);
     add(first);
   }
 
-  // In one of the kinds before.
+  // In a kind checked before.
   bool has_hung() const {
     return std::ranges::any_of(v_.variants.begin() + before_, v_.variants.end(),
                                [](const auto& one) {
@@ -263,12 +262,12 @@ class variant_validation {
   fault_search& faults_;
   const validation_observer& watch_;
   results::validation& v_;
-  const std::ptrdiff_t before_;  // entries of others
+  const std::ptrdiff_t before_;  // entries of other variants
 };
 
 // One variant in one of its element types.
 struct task {
-  std::size_t plugin = 0;  // its place in the list
+  std::size_t plugin = 0;  // index in the list of plugins
   checks::candidate_description who;
 };
 
@@ -297,8 +296,7 @@ std::vector<task> tasks_of(const std::vector<loaded_plugin>& plugins, const resu
   return all;
 }
 
-// Checks the tasks in threads, each with workers of its own, and tells the observer in the tasks'
-// order what they say.
+// Checks the tasks in threads, each with its own workers. Reports findings in the tasks' order.
 class side_by_side {
  public:
   using check = std::function<void(loaded_plugin&, const task&, const validation_observer&,
@@ -323,7 +321,7 @@ class side_by_side {
       }
     } catch (...) {
       next_ = tasks_.size();
-      throw;  // when the threads have ended
+      throw;  // after the threads have ended
     }
   }
 
@@ -347,7 +345,7 @@ class side_by_side {
   }
 
   void work(const results::device& device) {
-    loaded_plugin mine;  // that of the last task
+    loaded_plugin mine;  // plugin of the last task
     std::optional<std::size_t> its_place;
     for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
       try {

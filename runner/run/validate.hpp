@@ -1,7 +1,6 @@
 #pragma once
-// Runs all checks of a tier on every variant of a plugin, in each of its element types, with an
-// example of each kind of problem that it takes: plain, with an epilogue, with scales of blocks,
-// with groups.
+// Runs all checks of a tier on every variant and element type of a plugin. Uses an example of each
+// kind of problem that it supports: plain, epilogue, block scales, groups.
 
 #include "core/problem.hpp"
 #include "core/tier.hpp"
@@ -22,18 +21,16 @@ struct validation_options {
   std::optional<std::array<std::int64_t, 3>> size;  // of the problem: m, n, k
   std::optional<element_types> dtype;               // empty: all
   std::optional<kzoo::layout> layout;               // of the problem
-  std::optional<problem> beside;  // what the problem has beside size, type and layout; empty: all
-                                  // kinds that the variant takes
-  run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
-  client_factory make_client;  // for more workers, where variants are checked side by side
-  unsigned side_by_side = 1;   // so many, on a GPU: checks time nothing
+  std::optional<problem> beside;  // what else the problem has; empty: all supported kinds
+  run::find_access_analysis find_access_analysis{};  // for wrong kernels; may be empty
+  client_factory make_client;                        // for more workers, if side_by_side > 1
+  unsigned side_by_side = 1;  // variants checked at once on a GPU, since checks time nothing
 };
 
-// Called as each step happens, in the calling thread and in the variants' order: what is checked
-// beside another variant is told when the other is.
+// Called in the calling thread, in the variants' order, even if variants are checked side by side.
 struct validation_observer {
   std::function<void(const results::validated_variant&)> starts = [](const auto&) {};
-  std::function<void(const results::validated_variant&)> takes = [](const auto&) {};  // a kind
+  std::function<void(const results::validated_variant&)> takes = [](const auto&) {};  // supports it
   std::function<void(const results::finding&)> found = [](const auto&) {};
 };
 
