@@ -11,7 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The name as typed, then with ".toml".
 std::vector<fs::path> spellings(const fs::path& name) {
   if (name.extension() == ".toml") return {name};
   return {name, fs::path(name) += ".toml"};

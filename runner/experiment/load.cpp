@@ -61,7 +61,6 @@ void read_verify(table_reader& keys, results::verify_options& verify) {
             one_of(results::kImpossibleTimes, results::impossible_time_name));
 }
 
-// A space for each plugin.
 void read_spaces(table_reader& keys, std::map<std::string, results::tuning_space>& spaces) {
   for (const auto& [entry, content] : keys.all())
     if (auto space = read_tuning_space(content)) spaces.emplace(entry.key, std::move(*space));
@@ -83,7 +82,7 @@ void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
   e.pivot_table = table;
 }
 
-// [published]: figures that were measured elsewhere, to show beside the results.
+// [published]: times measured elsewhere, shown next to the results.
 
 constexpr std::string_view kKeyForm =
     "a plugin such as \"smem\", or a variant such as \"smem:32x32\", with or without a size such "
@@ -94,7 +93,7 @@ struct figure_key {
   extents size;
 };
 
-// "smem:32x32@1024", or without the size where the file has only one.
+// "smem:32x32@1024"; the size is optional if the file has only one.
 std::optional<figure_key> parse_key(const table_entry& entry, const std::vector<extents>& shapes,
                                     input::diagnostics& report) {
   const std::string_view key = entry.key;
@@ -160,8 +159,7 @@ void read_columns(table_reader& columns, bool in_gflops, const std::vector<exten
   }
 }
 
-// `shapes`: those of the file itself, whatever --sizes says. If there is exactly one, figures
-// without @MxNxK are for it. Empty if they could not be read.
+// `shapes`: of the file, not of --sizes; a single shape is the default of all figures.
 results::published read_published(table_reader& keys, const std::vector<extents>& shapes) {
   results::published result;
   keys.read("source", result.source, text);
@@ -171,7 +169,7 @@ results::published read_published(table_reader& keys, const std::vector<extents>
   return result;
 }
 
-// A kernel that runs without pauses writes its C again and again.
+// A kernel that runs without pauses overwrites its C again and again.
 void check_repeatable(const results::experiment& e, const std::vector<problem_set>& sets,
                       input::diagnostics& report) {
   const auto adds = std::ranges::find_if(sets, [](const problem_set& set) {
@@ -184,7 +182,7 @@ void check_repeatable(const results::experiment& e, const std::vector<problem_se
                            results::power_mode_name(e.timing.power)));
 }
 
-// What the words of a flag mean; those that mean nothing are reported.
+// Parses the words of a flag and reports unknown words.
 template <class T>
 std::vector<T> parsed(const char* flag, const std::vector<std::string>& texts,
                       std::optional<T> (*parse)(std::string_view), std::string_view form,
@@ -228,7 +226,7 @@ void apply(const results::overrides& over, results::experiment& e, input::diagno
   }
 }
 
-// Leaves the problems that --problems names by their numbers.
+// Keeps only the problems that --problems selects by number.
 void keep_only(const std::vector<std::string>& texts, std::vector<problem>& problems,
                input::diagnostics& report) {
   std::vector<bool> kept(problems.size());
@@ -266,8 +264,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
 
   table_reader file(document, "", report);
   read_top(file, e, report);
-  // Looked up before any section is read, so that the error for a key in the wrong section can name
-  // the right one.
+  // Registers the sections first: an error for a misplaced key can then name the right section.
   for (const char* section : {"problem", "timing", "verify", "pivot", "published", "tune"})
     file.find(section);
   file.expect_table("problem", [](table_reader& keys) { read_problem(keys, {}); });

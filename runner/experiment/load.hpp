@@ -1,5 +1,4 @@
 #pragma once
-// Loads an experiment file and checks all of it.
 
 #include "results/experiment.hpp"
 
@@ -10,7 +9,7 @@ namespace kzoo::experiment {
 
 // Reads and checks the whole file. Throws input::invalid with all errors found.
 results::experiment load(const std::filesystem::path& path, const results::overrides& over = {});
-// The same for a text that was read earlier; errors refer to it as `path`.
+// Checks a text that was read earlier; errors refer to it as `path`.
 results::experiment load_text(const std::filesystem::path& path, std::string file_text,
                               const results::overrides& over = {});
 

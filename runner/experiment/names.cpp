@@ -10,7 +10,7 @@
 namespace kzoo::experiment {
 namespace {
 
-// The whole text as a decimal number, without sign or spaces.
+// Parses all of the text as a decimal number, without sign or spaces.
 std::optional<std::int64_t> parse_number(std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();

@@ -1,6 +1,6 @@
 #pragma once
-// The syntax of strings: selectors, devices, shapes, tiers. The k...Form constants complete
-// "expected ..., found ..."; the reader of the file or of the flag adds where.
+// The syntax of strings: selectors, devices, shapes, tiers. A k...Form constant completes "expected
+// ..., found ..."; the reader of the file or flag adds the place.
 
 #include "core/tier.hpp"
 
@@ -27,7 +27,7 @@ inline constexpr std::string_view kSelectorForm =
     "?, or a file such as \"./mine.cu\"";
 
 bool is_device_name(std::string_view text);
-std::string device_fault(std::string_view text);  // the message for a name that is not valid
+std::string device_fault(std::string_view text);  // the message for an invalid name
 inline constexpr std::string_view kDeviceForm =
     "\"auto\", \"cpu\", \"cuda\", \"cuda:all\" or \"cuda:N\" with N a device number from 0";
 
@@ -37,13 +37,13 @@ inline constexpr std::string_view kPrecisionForm =
 std::optional<layout> find_layout(std::string_view name);
 inline constexpr std::string_view kLayoutForm = "\"nn\", \"nt\", \"tn\" or \"tt\"";
 
-// The number of products in a batch.
+// The number of GEMMs in a batch.
 std::optional<std::int64_t> parse_batch(std::string_view text);
 std::optional<std::int64_t> parse_groups(std::string_view text);
 inline constexpr std::string_view kGroupsForm = "a number of groups from 1 to 4096";
 inline constexpr std::string_view kBatchForm = "a number of products from 1 to 65536";
 
-// Numbers of problems: "3", or "12-15", the last one included.
+// Numbers of problems: "3", or "12-15", the last included.
 struct number_range {
   std::int64_t first = 0, last = 0;
 };
@@ -52,9 +52,9 @@ inline constexpr std::string_view kNumbersForm =
     "a number from 0 such as 3, or a range of them such as 12-15";
 
 std::optional<tier> find_tier(std::string_view name);
-std::string tier_fault(std::string_view text);  // the message for a name that is not valid
+std::string tier_fault(std::string_view text);  // the message for an invalid name
 
-// One device: "auto", "cpu", "cuda", "cuda:N"; throws input::invalid with `where` otherwise.
+// Throws input::invalid with `where` unless it is "auto", "cpu", "cuda" or "cuda:N".
 void check_device_name(const std::string& name, const std::string& where);
 // "quick", "full", "paranoid"; throws input::invalid with `where` otherwise.
 tier parse_tier(const std::string& name, const std::string& where);

@@ -21,7 +21,7 @@ std::vector<T> flatten(const std::vector<std::vector<T>>& lists) {
   return result;
 }
 
-// "sparse:0.9": a fill, with its number where it has one.
+// "sparse:0.9": a fill, with its parameter if it has one.
 std::optional<filling> read_fill(const value& v) {
   if (const auto* name = v.get<std::string>())
     if (const auto known = filling_from_name(*name)) return known;
@@ -73,8 +73,7 @@ std::vector<extents> read_shapes(table_reader& keys) {
   return result;
 }
 
-// alpha or beta: within the range of fp32, and for integer types a 32-bit integer.
-// `integers`: the name of the types that need one, or "".
+// alpha or beta, within fp32's range. `integers`: "", or the name of a type that needs integers.
 std::optional<double> read_scalar(const value& v, std::string_view key,
                                   const std::string& integers) {
   constexpr double kMost = std::numeric_limits<float>::max();
@@ -108,7 +107,7 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
 void read_block(table_reader& keys, bool of_b, const std::vector<element_types>& dtypes,
                 scale_block& block) {
   const char* const key = of_b ? "scale_block_b" : "scale_block_a";
-  const char* const one = of_b ? "scale_b" : "scale_a";  // of all of the matrix
+  const char* const one = of_b ? "scale_b" : "scale_a";  // a scale of the whole matrix
   keys.read(key, block, read_scale_block);
   const auto found = keys.find(key);
   if (!found) return;
@@ -173,7 +172,7 @@ bool lowers(const precision_set& allowed, const std::vector<element_types>& dtyp
   });
 }
 
-// A list, which may be empty: nothing less than what the types demand.
+// An empty list allows no lower precision than the types demand.
 std::optional<precision_set> read_allowed(table_reader& keys) {
   const auto found = keys.find("allow");
   if (!found) return {};
@@ -196,7 +195,7 @@ void read_allow(table_reader& keys, problem_set& set) {
                                         types_name(set.dtypes.front())));
 }
 
-// Weights of 4 bits: their rows are K long, or N, and have an even number of them.
+// Rows of int4 weights, K or N long, need an even number of elements.
 void require_whole_bytes(table_reader& keys, const problem_set& set) {
   for (const element_types& dtype : set.dtypes)
     for (const layout given : set.layouts)
@@ -222,7 +221,7 @@ double combinations(const problem_set& s) {
   return count;
 }
 
-// The ways in which products of one shape, or groups of rows, are given, each once.
+// The forms of batches and groups, each once.
 struct batching {
   std::int64_t count = 1, padding = 0;
   shared_operand shared = shared_operand::none;

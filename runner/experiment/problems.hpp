@@ -1,5 +1,5 @@
 #pragma once
-// [problem] and [[problem]]: lists of values, each combination of which is a problem.
+// [problem] and [[problem]]: lists of values. Each combination is a problem.
 
 #include "core/problem.hpp"
 #include "experiment/reader.hpp"
@@ -9,7 +9,6 @@
 
 namespace kzoo::experiment {
 
-// The names of element types and layouts.
 words<element_types> type_words();
 words<layout> layout_words();
 
@@ -38,18 +37,14 @@ struct problem_set {
   precision_set allow;
 };
 
-// One of the tables [[problem]], which is at `where`.
+// Reads a [[problem]] table at `where`.
 problem_set read_problem(table_reader& keys, const location& where);
-// The sets in the order of the file; a file without any has one set of defaults. What the file
-// allows at its top holds for those that say nothing of it.
+// The sets in the order of the file, or a default set. Each set's default `allow` is the file's.
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report);
 
 // The shapes of all sets, each once.
 std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets);
 
-// Every combination, each once: sets in order, then dtype, layout, shape, batch and what
-// follows it, alpha, beta, epilogue, padding. What says how a batch is stored does not count for
-// one product. More than kMostProblems are an error in `report`, and then nothing is expanded.
 std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report);
 
 }  // namespace kzoo::experiment

@@ -1,6 +1,6 @@
 #pragma once
-// Reads tables key by key. A key that is looked up is a known key; finish() reports all others. A
-// new key of the experiment file therefore takes one line, where it is read.
+// Reads tables key by key. Looking up a key makes it known; finish() reports all others. A new key
+// therefore takes one line, where it is read.
 
 #include "experiment/toml_tree.hpp"
 
@@ -28,7 +28,7 @@ struct value {
   void error(std::string_view message) const;
   // NAME: expected WHAT, found CONTENT HINT
   void expected(std::string_view what, std::string_view hint = {}) const;
-  // The elements of a list; of anything else, the value itself. An empty list is an error.
+  // The elements of a list, or the value itself if it is no list. An empty list is an error.
   std::vector<value> elements() const;
 };
 
@@ -42,7 +42,7 @@ read_as<std::int64_t> integer_in(std::int64_t least, std::int64_t most);
 read_as<double> number_in(double least, double most);
 read_as<double> number_above_zero(double most);
 
-// The words that a value may be, each with its meaning.
+// The accepted words, each with its meaning.
 template <class T>
 using words = std::vector<std::pair<std::string, T>>;
 std::optional<std::size_t> word_index(const value& v, const std::vector<std::string>& known);
@@ -57,7 +57,7 @@ read_as<T> one_of(words<T> meanings) {
   };
 }
 
-// The same with the values of a list, which `name_of` names.
+// Accepts the names that `name_of` gives to the values of a list.
 template <class All, class Name>
 auto one_of(const All& all, const Name& name_of) {
   words<typename All::value_type> meanings;
@@ -83,7 +83,7 @@ class table_reader {
       if (auto result = read_value(*found)) out = convert<T>(std::move(*result));
   }
 
-  // The same for a list, or for one value instead of a list of one.
+  // Reads a list, or a single value as a list of one.
   template <class T, class Read>
   void read_list(std::string_view key, std::vector<T>& out, const Read& read_value) {
     const auto found = find(key);
@@ -105,8 +105,7 @@ class table_reader {
     inner.finish();
   }
 
-  // For hints about unknown keys: the table `name` of this file has those that read_contents()
-  // looks up.
+  // For hints about unknown keys: read_contents() looks up the keys of this file's table `name`.
   template <class Read>
   void expect_table(std::string name, const Read& read_contents) {
     static const node_table kEmpty;

@@ -1,5 +1,4 @@
 #pragma once
-// Sizes and ranges of sizes in [problem].
 
 #include "experiment/names.hpp"
 #include "experiment/reader.hpp"
@@ -9,7 +8,7 @@
 
 namespace kzoo::experiment {
 
-// The most problems that a file, or sizes that a range, may expand to.
+// The limit of problems in a file, and of sizes in a range.
 inline constexpr std::size_t kMostProblems = 10000;
 
 // One value of m, n or k: an integer, or a range table.

@@ -16,7 +16,7 @@
 namespace kzoo::experiment {
 namespace {
 
-// After the string that the text begins with; npos where it does not end.
+// The position after the string at the beginning of the text; npos if the string does not end.
 std::size_t end_of_string(std::string_view text) {
   const char quote = text[0];
   const bool has_lines = text.starts_with(std::string(3, quote));
@@ -38,8 +38,8 @@ location place(std::string_view text, std::size_t at, const input::diagnostics& 
   return report.at(static_cast<unsigned>(std::ranges::count(before, '\n')) + 1, column);
 }
 
-// Refuses what ends toml++ 3.3 instead of being an error: outside strings, letters other than a to
-// z, and keys of so many parts that the tables which they make overflow the stack.
+// Rejects input that crashes toml++ 3.3: outside strings, letters other than a to z, and keys with
+// so many parts that their tables overflow the stack.
 void check_outside_strings(std::string_view text, input::diagnostics& report) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -48,7 +48,7 @@ void check_outside_strings(std::string_view text, input::diagnostics& report) {
     const char c = text[at];
     if (c == '"' || c == '\'') {
       const std::size_t length = end_of_string(text.substr(at));
-      if (length == std::string_view::npos) return;  // an error, which toml++ describes
+      if (length == std::string_view::npos) return;  // toml++ reports the error
       at += length - 1;
     } else if (c == '#') {
       at = std::min(text.find('\n', at), text.size()) - 1;
@@ -65,7 +65,7 @@ void check_outside_strings(std::string_view text, input::diagnostics& report) {
   }
 }
 
-// toml++ takes a string without quotes for what its first letter suggests: f32 for `false`.
+// toml++ guesses the type of an unquoted string from its first letter: f32 is taken for `false`.
 std::string words_of(const toml::parse_error& fault) {
   constexpr std::array kUnquoted{"boolean", "floating-point", "integer", "date", "time", " value"};
   const std::string said(fault.description());
@@ -85,7 +85,7 @@ node_table convert_table(const toml::table& from, const input::diagnostics& repo
   node_table result;
   for (const auto& [key, value] : from)
     result.push_back({std::string(key.str()), place(key.source(), report), convert(value, report)});
-  // toml++ sorts by key; back to the order of the file.
+  // toml++ sorts by key; this restores the order of the file.
   std::ranges::stable_sort(
       result, {}, [](const table_entry& e) { return std::tuple(e.where.line, e.where.column); });
   return result;
@@ -116,7 +116,7 @@ struct describer {
     return "the string " + input::in_quotes(text);
   }
   std::string operator()(std::int64_t integer) const { return fmt::format("{}", integer); }
-  // 5.0 as "5.0", which "{:#}" gives with fmt 9 but not with fmt 10.
+  // 5.0 as "5.0"; "{:#}" prints it so with fmt 9 but not with fmt 10.
   std::string operator()(double number) const {
     std::string shown = fmt::format("{}", number);
     if (shown.find_first_not_of("-0123456789") == std::string::npos) shown += ".0";

@@ -14,7 +14,7 @@ struct node;
 struct table_entry;
 using node_list = std::vector<node>;
 using node_table = std::vector<table_entry>;
-struct date_and_time {};  // part of TOML, but no key here takes one
+struct date_and_time {};  // part of TOML, but no key here takes it
 
 struct node {
   location where;

@@ -26,7 +26,7 @@ constexpr const char* kForm =
     "a whole number, a list of them, or a range: \"16..128 by 16\" or {from = 16, to = 128, step = "
     "16}";
 
-// A name in C++ that no expression has another meaning for.
+// A C++ identifier without another meaning in expressions.
 bool is_parameter_name(std::string_view name) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   constexpr std::array<std::string_view, 3> kFunctions{"ceil_div", "min", "max"};
@@ -36,7 +36,7 @@ bool is_parameter_name(std::string_view name) {
          std::ranges::find(kFunctions, name) == kFunctions.end();
 }
 
-// The number at the beginning of the text, which is cut off, with spaces around it.
+// Removes the number at the beginning of the text, with spaces around it, and returns it.
 std::optional<std::int64_t> take_number(std::string_view& text) {
   const auto skip = [&] { text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())); };
   skip();
@@ -149,7 +149,6 @@ std::string values_text(const results::tuning_space& space,
   input::refuse(to_string(where), why);
 }
 
-// Calls f with each combination of the values.
 template <class F>
 void for_each_combination(const results::tuning_space& space, const F& f) {
   std::vector<std::size_t> at(space.parameters.size());

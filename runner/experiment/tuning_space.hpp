@@ -1,5 +1,5 @@
 #pragma once
-// The space of parameters that a kernel is tuned over:
+// The tuning space of a kernel:
 //
 //   [tune]
 //   BM = [64, 128]
@@ -14,14 +14,14 @@
 
 namespace kzoo::experiment {
 
-// A space may have so many points.
+// The limit of configurations in a space.
 inline constexpr std::size_t kMostPoints = 10000;
 
-// The table of a space; what is wrong in it is reported.
+// Reads the table of a space and reports errors in it.
 std::optional<results::tuning_space> read_tuning_space(const value& v);
 
-// Its points, in the order in which the last parameter varies fastest. Throws input::invalid where
-// no point is left or there are too many, and for a restriction that cannot be computed.
+// Its configurations; the last parameter varies fastest. Throws input::invalid for too many or
+// none, and for a restriction that cannot be computed.
 std::vector<results::tuning_point> points_of(const results::tuning_space& space);
 
 }  // namespace kzoo::experiment
