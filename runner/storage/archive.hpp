@@ -6,29 +6,30 @@
 //     io("memory_bytes", d.memory_bytes);
 //   }
 //
-// `io` is a writer, which adds the keys in this order, or a reader, which fills `d` and refuses a
-// missing key or a value of another type, with its path in the file. Both have these functions:
+// `io` is a writer, which adds the keys in this order, or a reader, which fills `d`. A reader
+// rejects a missing key or a value of another type, with its path in the file. Both have these
+// functions:
 //
-//   io(key, value)             a required key. An optional value is written as null if it is
-//                              empty; when reading, a missing key counts as null
-//   io.later(key, value)       a key that a file may lack: missing or null, it leaves the value
+//   io(key, value)             a required key. An empty optional is written as null; a reader takes
+//                              a missing key for null
+//   io.later(key, value)       an optional key: missing or null, it leaves the value unchanged
 //   io.derived(key, value)     a value that follows from others: written, never read
 //   io.object(key, members)    a nested object without a record of its own: members(io) maps it
 //   io.numbers(key, what, n...)
 //                              a list of exactly these numbers; errors call it `what`
-//   io.schema(name)            the key "schema"; a reader refuses any other name
+//   io.schema(name)            the key "schema"; a reader rejects any other name
 //   io.restore(f, value)       a reader calls f(value), to set what the file does not hold
 //   io.has(key, present)       a writer: `present`; a reader: whether the key exists, not null
-//   io.require(ok, message)    a reader refuses the record unless ok
+//   io.require(ok, message)    a reader rejects the record unless ok
 //   io.require(key, ok, message)
-//                              the same, and the error names the key
+//                              also names the key in the error
 //   io.require_each(key, ok, message)
-//                              the same of the elements of a list: the first i without ok(i)
+//                              rejects the first element i of the list without ok(i)
 //
-// io() and io.later() take a conversion as an optional third argument: word() for enums, as{} for
-// anything else. A map() that templates call is in namespace kzoo::storage itself, never in an
-// unnamed namespace: argument-dependent lookup would not find it.
-// Include this in .cpp files only, because it includes all of nlohmann/json.
+// io() and io.later() take an optional conversion: word() for enums, as{} for anything else. A
+// map() that templates call must be in namespace kzoo::storage, not in an unnamed namespace, so
+// that argument-dependent lookup finds it. Include this in .cpp files only: it includes
+// nlohmann/json.
 
 #include "storage/field.hpp"
 
@@ -53,8 +54,6 @@ namespace kzoo::storage {
 // Record is T for a reader, const T for a writer.
 template <class Record, class T>
 concept is = std::same_as<std::remove_const_t<Record>, T>;
-
-// ---- values ----
 
 template <class T>
 concept plain = std::is_arithmetic_v<T> || std::convertible_to<const T&, std::string_view>;
@@ -114,9 +113,7 @@ void from_value(const field& f, std::array<T, kCount>& list) {
   for (std::size_t i = 0; i < kCount; ++i) list[i] = elements[i].integer<T>();
 }
 
-// ---- conversions ----
-
-// How a value is written and read: `to` returns its JSON, `from` takes a field and fills the value.
+// Conversion of a value: `to` returns its JSON, `from` takes a field and fills the value.
 template <class To, class From>
 struct as {
   To to;
@@ -135,8 +132,6 @@ auto word(const All& all, Name name_of) {
   return as{[name_of](const auto& v) { return nlohmann::ordered_json(name_of(v)); },
             [&all, name_of](const field& f, auto& v) { v = f.one_of(all, name_of); }};
 }
-
-// ---- directions ----
 
 class writer {
  public:

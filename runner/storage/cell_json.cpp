@@ -1,4 +1,3 @@
-// Cells as JSON, in both directions.
 
 #include "storage/cell_json.hpp"
 
@@ -16,7 +15,7 @@ namespace kzoo::storage {
 
 using json = nlohmann::ordered_json;
 
-// A run that is continued counts on from the last round, which must not overflow.
+// A resumed run counts on from the last round, which must not overflow.
 constexpr int kLastRound = 1'000'000'000;
 
 void map(auto& io, is<reference::accuracy> auto& a) {
@@ -99,7 +98,7 @@ constexpr as kNumbers{[](const timing::packed_numbers& list) { return json(list.
 constexpr as kIntegers{[](const timing::packed_integers& list) { return json(list.unpacked()); },
                        [](const field& f, timing::packed_integers& list) { list = f.integers(); }};
 
-// Recomputes the statistics that a sort gives.
+// Recomputes the statistics, except for the interval.
 void recompute(timing::summary& t) {
   const timing::summary figures =
       timing::summarise_without_interval(t.samples_ms.unpacked(), t.rounds.unpacked());

@@ -20,26 +20,25 @@ struct named_difference {
   reference::comparison by;
 };
 
-// What JSON keeps in each cell and a document keeps outside its cells, or by position.
+// Data that JSON keeps in each cell, and a document outside its cells or by position.
 struct cell_context {
   kzoo::problem problem;
   published_figures published_ms;
   std::optional<std::string> same_as;
   std::vector<named_difference> differs_from;
-  // Follow from the document: written, never read.
+  // Derived from the document: written, never read.
   std::optional<double> gflops, share_of_peak;
   std::optional<roofline::floor> floor;
 };
 
-// The caller sets cell.problem, the index of the problem, and the positions of other cells that
-// same_as and differs_from name.
+// The caller sets cell.problem (an index), and the positions for same_as and differs_from.
 struct stored_cell {
   results::cell cell;
   cell_context context;
 };
 stored_cell read_cell(const field& f);
 
-// Sets those positions. `earlier`: the kernel of the cell at each position before.
+// Sets the positions in c.cell. `earlier`: the kernels of the cells before it, by position.
 void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, const field& f);
 
 }  // namespace kzoo::storage

@@ -68,7 +68,7 @@ void collected_cells::move_published(results::document& d) {
     column_of(d.experiment.published.columns, column.label).ms.merge(column.ms);
 }
 
-// From their numbers in the experiment to indices of those that have cells.
+// Replaces problem numbers of the experiment by indices of the problems that have cells.
 void collected_cells::number_problems(results::document& d) {
   if (!std::ranges::is_sorted(cells_, {}, &results::cell::problem))
     std::ranges::stable_sort(cells_, {}, &results::cell::problem);

@@ -1,5 +1,5 @@
 #pragma once
-// Cells as they are read one by one, until they go into a document.
+// Cells read one by one, until they go into a document.
 
 #include "results/document.hpp"
 #include "storage/cell_json.hpp"
@@ -16,12 +16,11 @@ class field;
 
 class collected_cells {
  public:
-  // Problems may be in any order, each with its `number` in the experiment; without numbers they
-  // are in order. The cells of one problem are in the order of the experiment. Throws
-  // input::invalid for a cell that is there already.
+  // Takes problems in any order with their `number` in the experiment, or in order without numbers.
+  // Cells of a problem come in the experiment's order. Throws input::invalid for a duplicate.
   void add(const field& cell, std::optional<std::size_t> number);
 
-  // Moves everything into `d`, which has all but its problems and cells.
+  // Moves everything into `d`, which lacks only its problems and cells.
   void move_into(results::document& d);
 
  private:

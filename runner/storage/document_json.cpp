@@ -1,5 +1,5 @@
-// A whole run as JSON, in both directions, and what only programs read. Figures that follow from
-// others are not read but recomputed. Declared in storage/results_json.hpp and judgement_json.hpp.
+// A run as JSON, in both directions. Derived figures are not read but recomputed. Declared in
+// storage/results_json.hpp and judgement_json.hpp.
 
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"
@@ -85,7 +85,7 @@ void map(auto& io, is<results::document> auto& d) {
 
 namespace {
 
-// Calls f with all cells of a problem up to each.
+// Calls f for each cell, with the cells of its problem up to it.
 void for_each_cell(const results::document& d,
                    const std::function<void(std::span<const results::cell>)>& f) {
   const std::span all(d.cells);
@@ -144,7 +144,7 @@ results::document read_document(std::istream& in, const std::string& file) {
   }
   const field root(head, file);
   root.at("schema").require_schema(kResultsSchema);
-  // What is left of the list are elements that are no objects.
+  // Only elements that are not objects remain in the list.
   for (const field& element : root.at("cells").elements()) read_cell(element);
   results::document d = read_head(head, file);
   cells.move_into(d);
@@ -152,8 +152,7 @@ results::document read_document(std::istream& in, const std::string& file) {
 }
 
 std::string dumped(const json& j, int indent) {
-  // In ASCII nothing drives a terminal, and what is one line to this program is one to whoever
-  // splits text into lines, also by Unicode's line separators.
+  // ASCII contains no terminal controls and none of Unicode's line separators.
   return j.dump(indent, ' ', true, json::error_handler_t::replace);
 }
 
@@ -178,7 +177,7 @@ std::string to_text(const results::validation& v) {
   return dumped(j, 2) + '\n';
 }
 
-// What programs are told of a file.
+// The output of `runner judge`.
 namespace {
 
 template <class T>

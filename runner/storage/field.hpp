@@ -1,5 +1,5 @@
 #pragma once
-// A value of a result file together with its path in the file, which the errors about it name.
+// A value of a result file with its path in the file, for errors.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -20,13 +20,13 @@ class field {
   // `place`: the file, or a line of it, for errors. Both arguments must outlive the field.
   field(const nlohmann::ordered_json& value, const std::string& place)
       : value_(&value), place_(&place) {}
-  // A value that is not the whole of the file: `path` says which.
+  // `path`: the value's path, if it is not the whole file.
   field(const nlohmann::ordered_json& value, const std::string& place, std::string path)
       : value_(&value), place_(&place), path_(std::move(path)) {}
 
   // The value under a key, which must exist.
   field at(const std::string& key) const;
-  // The same; nothing if it is null or missing.
+  // Returns nothing if the value is null or missing.
   std::optional<field> find(const std::string& key) const;
   std::vector<field> elements() const;
   std::size_t size() const;  // of a list
@@ -35,7 +35,7 @@ class field {
 
   std::string text() const;
   bool flag() const;
-  double number() const;  // null, JSON's only way to write a number that is not finite, is NaN
+  double number() const;  // null is NaN: JSON cannot write numbers that are not finite
   // The elements of a list; much faster than elements().
   std::vector<double> numbers() const;
   std::vector<int> integers() const;
@@ -44,7 +44,7 @@ class field {
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
     return static_cast<T>(integer_in(std::numeric_limits<T>::is_signed, most));
   }
-  // The element of `all` whose name the value is.
+  // Returns the element of `all` with the value's name.
   template <class All, class Name>
   auto one_of(const All& all, const Name& name_of) const {
     std::vector<std::string> known;

@@ -35,7 +35,7 @@ constexpr int kNew = O_CREAT | O_EXCL;
 
 constexpr const char* kElsewhere = "; --journal FILE names another place, --no-journal stores none";
 
-// Who began to write the journal, or went on with it last.
+// Names the process that created or last resumed the journal.
 std::string writer_of(const fs::path& file) {
   std::string words = "another run";
   std::ifstream in(file);
@@ -54,8 +54,8 @@ std::string writer_of(const fs::path& file) {
 
 using announce = std::function<void(const std::string& words)>;
 
-// -1 if the file is there and must not be. With `waits`, called with who writes the file, it is
-// waited for that run; without, the file is refused.
+// -1 if the file exists but must be new. If another run holds the lock, calls waits() with its name
+// and waits for it, or without `waits` refuses the file.
 int open_locked(const fs::path& file, int flags, const announce& waits = {}) {
   constexpr mode_t kForAllToRead = 0644;
   const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, kForAllToRead);
@@ -126,7 +126,7 @@ journal journal::create_numbered(const fs::path& name) {
     const fs::path file =
         fmt::format("{}{}.jsonl", name.string(), i > 1 ? fmt::format("_{}", i) : "");
     const int fd = open_locked(file, kNew);
-    if (fd < 0) continue;  // of another run, which may have started at the same time
+    if (fd < 0) continue;  // another run has just created it
     sync_folder_of(file);
     return {file, fd};
   }
@@ -164,7 +164,7 @@ void journal::add(const results::document& d, std::span<const results::cell> so_
 
 void journal::write(const json& line) {
   const std::string text = dumped(line, -1) + '\n';
-  // One write, unless there is no room for all of it: then the next one says why.
+  // Usually a single write. On a full disk the next write reports the reason.
   std::string_view rest = text;
   ssize_t written = 0;
   while (!rest.empty() && (written = ::write(fd_, rest.data(), rest.size())) > 0)
@@ -177,7 +177,7 @@ void journal::write(const json& line) {
 
 namespace {
 
-// The lines that end in a line break; what follows the last of them is incomplete.
+// Reads lines that end in a line break; any rest is incomplete.
 class whole_lines {
  public:
   explicit whole_lines(std::istream& in) : in_(in) {}
@@ -190,7 +190,7 @@ class whole_lines {
   }
   const std::string& text() const { return text_; }
   unsigned number() const { return number_; }
-  std::uint64_t end() const { return end_; }  // in the file, its line break included
+  std::uint64_t end() const { return end_; }  // offset in the file, after the line break
   bool is_last() { return in_.peek() == std::istream::traits_type::eof(); }
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
-// A journal: the results of a run as JSON lines, written while it runs, so that an interruption
-// loses no finished cell. The first line holds what is known before anything runs; then there is a
-// line for each finished cell. docs/formats.md describes them.
+// A journal: the results of a run as JSON lines, written while it runs: a head, then a line for
+// each finished cell (docs/results.md). An interruption loses no finished cell.
 
 #include "results/document.hpp"
 
@@ -21,35 +20,32 @@ namespace kzoo::storage {
 
 inline constexpr std::string_view kJournalSchema = "kzoo.journal/3";
 
-// The line of a cell, the last of these, which are cells of one problem. Problems may be in any
-// order; the cells of one problem are in the order of the document.
+// The line of the last cell of the span, whose cells share a problem. Problems may be in any order;
+// the cells of a problem are in the order of the document.
 nlohmann::ordered_json journal_line(const results::document& d,
                                     std::span<const results::cell> so_far);
 
-// Reads the line of a cell of that problem; `earlier` are those before. Throws input::invalid;
-// errors refer to the line as `place`.
+// Reads a cell's line; `earlier`: the problem's cells before it. Throws input::invalid at `place`.
 results::cell read_line(const nlohmann::json& line, std::size_t problem,
                         std::span<const results::cell> earlier, const std::string& place);
 
-// A line could not be written: the disk is full, say.
+// A line could not be written, e.g. on a full disk.
 class not_stored : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Writes a journal. Each line is one write() and is on disk before the call returns. Throws
-// input::invalid if the file cannot be opened, not_stored if a line cannot be written.
+// Writes a journal. Each line is on disk before the call returns. Throws input::invalid if the file
+// cannot be opened, not_stored if a line cannot be written.
 class journal {
  public:
-  // Creates the file and the folders above it; refuses a file that exists.
+  // Creates the file and its parent folders; refuses a file that exists.
   static journal create(const std::filesystem::path& file);
-  // The same for NAME.jsonl or, as long as that exists, NAME_2.jsonl and so on.
+  // Creates NAME.jsonl, or the first of NAME_2.jsonl, NAME_3.jsonl … that does not exist.
   static journal create_numbered(const std::filesystem::path& name);
-  // Opens an existing journal, to read it and then append to it: from now on no other run writes
-  // it. Refuses one that another run is writing, and says which.
+  // Opens and locks an existing journal. Refuses a journal that another run writes, naming the run.
   static journal reopen(const std::filesystem::path& file);
-  // Creates the journal, or reopens the one that is there; waits for the end of another run that is
-  // writing it, after a call of waits() with words that say which.
+  // Creates or reopens the journal. Calls waits() with the name of another writing run and waits.
   static journal create_or_reopen(const std::filesystem::path& file,
                                   const std::function<void(const std::string& words)>& waits);
 
@@ -58,12 +54,11 @@ class journal {
   ~journal();
 
   const std::filesystem::path& file() const { return file_; }
-  // Cuts off what follows `whole_bytes`, which is an incomplete line.
+  // Cuts off the incomplete line after `whole_bytes`.
   void cut_off(std::uint64_t whole_bytes);
   void head(const results::document& d);
-  // Records that the run was resumed, and where. `note` becomes one of the results' notes.
+  // Records that the run was resumed, and where. `note` becomes a note of the results.
   void resumed(const std::string& when, const std::string& host, const std::string& note);
-  // Writes journal_line().
   void add(const results::document& d, std::span<const results::cell> so_far);
 
  private:
@@ -79,12 +74,11 @@ struct journal_content {
   std::uint64_t whole_bytes = 0;  // without an incomplete last line
 };
 
-// Whether this is the first line of a journal.
+// Whether the line is the first line of a journal.
 bool is_journal_head(const std::string& line);
-// Whether a journal has its first line; one that is incomplete does not count. Throws
-// input::invalid for a file that is none, and for one that cannot be read.
+// Whether a journal's first line is complete. Throws input::invalid unless it is a journal.
 bool has_head(const std::filesystem::path& file);
-// Reads a journal line by line; throws input::invalid, and errors refer to it as `file`.
+// Reads a journal line by line. Throws input::invalid; errors refer to it as `file`.
 journal_content read_journal(std::istream& in, const std::string& file);
 
 }  // namespace kzoo::storage

@@ -1,6 +1,5 @@
 #pragma once
-// What `runner judge` tells programs, schema kzoo.judgement/1: docs/formats.md describes every
-// field.
+// Output of `runner judge` for programs, schema kzoo.judgement/1 (docs/judging.md).
 
 #include "results/judgement.hpp"
 
@@ -11,17 +10,16 @@ namespace kzoo::storage {
 
 inline constexpr std::string_view kJudgementSchema = "kzoo.judgement/1";
 
-// How it was judged.
 struct judgement_setting {
   results::device device;
   std::string tier, baseline;  // baseline "": none
-  std::string command;         // that does the same again
+  std::string command;         // repeats the judgement
   double wall_seconds = 0;
 };
 
-// One line, without its end.
+// A single line, without its line break.
 std::string to_line(const results::file_judgement& j, const judgement_setting& how);
-// Of a file that was compiled, or was not, and nothing more; `library`: where to, "": not.
+// For a file that was only compiled. `library`: the output file; "" if it does not compile.
 std::string to_line(const results::file_judgement& j);
 
 }  // namespace kzoo::storage

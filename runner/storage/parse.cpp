@@ -14,7 +14,7 @@ namespace {
 using json = nlohmann::ordered_json;
 using event = json::parse_event_t;
 
-// The library's message, without the name and position that it puts before it.
+// The library's message, without the name and position in front of it.
 std::string words_of(const json::parse_error& e) {
   const std::string_view words = e.what();
   const auto column = words.find("column");
@@ -22,7 +22,7 @@ std::string words_of(const json::parse_error& e) {
   return std::string(colon == std::string_view::npos ? words : words.substr(colon + 2));
 }
 
-// The position that the library's message has, counted from `start`.
+// The position in the library's message, counted from `start`.
 location where_of(const json::parse_error& e, const location& start) {
   constexpr std::string_view kBefore = "parse error at line ";
   location where = start;
@@ -61,7 +61,7 @@ void check_depth(std::string_view text, const location& start) {
   }
 }
 
-// f(), and what the library throws as input::invalid.
+// Calls f and rethrows the library's exceptions as input::invalid.
 template <class F>
 json reporting_errors(const location& start, const F& f) {
   try {
@@ -84,7 +84,7 @@ json parse(std::string_view text, const location& start) {
 json parse(std::istream& in, const std::string& file, const string_watcher& watch,
            const element_taker& take) {
   const location start{file, 1};
-  std::string key;  // of the member of the root that is being read
+  std::string key;  // current member of the root
   std::size_t count = 0;
   const auto callback = [&](int depth, event e, json& parsed) {
     if ((e == event::object_start || e == event::array_start) && depth >= kDeepestNesting) {

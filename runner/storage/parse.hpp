@@ -13,20 +13,18 @@
 
 namespace kzoo::storage {
 
-// Lists and objects within each other; the library would use the stack for each.
+// Limit of nested lists and objects: the library recurses for each level.
 inline constexpr int kDeepestNesting = 64;
 
-// Parses JSON that begins in a file at `start`; throws input::invalid with the position of the
-// error.
+// Parses JSON that begins in a file at `start`; throws input::invalid with the error's position.
 nlohmann::ordered_json parse(std::string_view text, const location& start);
 
-// Called with each object in a list that is a member of the root, and the key of that list. Returns
-// whether it is to be kept.
+// Called with each object of a list in the root, and the list's key. Returns whether to keep it.
 using element_taker = std::function<bool(const std::string& key, const field& element)>;
 // Called with each member of the root that is a string, as soon as it is read.
 using string_watcher = std::function<void(const std::string& key, const field& value)>;
 
-// The same from a stream, without ever holding the elements that `take` does not keep.
+// Parses a stream without ever holding the elements that `take` rejects.
 nlohmann::ordered_json parse(std::istream& in, const std::string& file, const string_watcher& watch,
                              const element_taker& take);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Records that several files have, as JSON in both directions. Include this in .cpp files only.
+// Parts that several files share, as JSON. Include this in .cpp files only.
 
 #include "core/kernel_id.hpp"
 #include "core/precision.hpp"
@@ -119,7 +119,7 @@ inline constexpr as kPoint{[](const results::tuning_point& point) {
                              }
                            }};
 
-// Null if it is none of the ABI's: a plugin may declare any number.
+// Null unless the ABI defines it: a plugin may declare any number.
 inline constexpr as kPrecision{
     [](kzoo_precision p) {
       const bool known = std::ranges::find(kPrecisions, p) != kPrecisions.end();

@@ -16,7 +16,7 @@
 namespace kzoo::storage {
 namespace {
 
-// A stream of which the beginning was read already, as a pipe cannot be read twice.
+// A stream that replays its beginning, since a pipe cannot be read twice.
 class rewound final : public std::streambuf {
  public:
   rewound(std::string beginning, std::istream& rest)
@@ -38,7 +38,7 @@ class rewound final : public std::streambuf {
   std::vector<char> chunk_ = std::vector<char>(kChunk);
 };
 
-// The first line with its line break, unless it is longer than that of any journal.
+// The first line with its line break; cut off if it is longer than any journal's.
 std::string first_line(std::istream& in) {
   constexpr std::size_t kLongest = 64 << 20;
   std::string line;
@@ -64,7 +64,7 @@ void refuse_if_no_json(const std::string& file, const std::string& beginning) {
   }
 }
 
-// Calls f with the first line of a file and with all of it, as a stream.
+// Calls f with the first line of a file and with the whole file as a stream.
 template <class F>
 auto read_with(const std::filesystem::path& path, const F& f) {
   constexpr input::file_kind kResultFile{"a result file", ".json or .jsonl", 0};
@@ -77,7 +77,7 @@ auto read_with(const std::filesystem::path& path, const F& f) {
   };
   try {
     auto result = f(beginning, in);
-    refuse_if_broken();  // what looked like the end was none
+    refuse_if_broken();  // a read error looks like the end
     return result;
   } catch (const input::invalid&) {
     refuse_if_broken();

@@ -7,11 +7,10 @@
 
 namespace kzoo::storage {
 
-// Reads stored results: the JSON of a whole run, or a journal. Throws input::invalid with the
-// position of the error in the file.
+// Reads a run's JSON, or a journal. Throws input::invalid with the error's position in the file.
 results::document read(const std::filesystem::path& path);
 
-// The same for journals only.
+// Reads journals only.
 journal_content read_journal_file(const std::filesystem::path& path);
 
 }  // namespace kzoo::storage

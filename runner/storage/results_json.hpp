@@ -17,26 +17,24 @@ namespace kzoo::storage {
 inline constexpr std::string_view kResultsSchema = "kzoo.results/3";
 
 nlohmann::ordered_json to_json(const results::document& d);
-// The same without the cells.
+// Everything but the cells.
 nlohmann::ordered_json head_json(const results::document& d);
-// The last of these, which are cells of one problem.
+// The last cell of the span, whose cells share a problem.
 nlohmann::ordered_json to_json(const results::document& d, std::span<const results::cell> so_far);
-// Where files come from that hold results.
+// For messages: where to find result files.
 inline constexpr std::string_view kResultFiles =
     "results are in the journals, results/*.jsonl, and in what `runner … --json FILE` writes";
-// As text. Bytes that are not UTF-8, which texts from plugins may hold, are replaced. indent -1:
-// all in one line.
+// Replaces bytes that are not UTF-8, as plugins' texts may hold. indent -1: a single line.
 std::string dumped(const nlohmann::ordered_json& j, int indent);
 
 // Writes the text of a file piece by piece: a line for each cell.
 void write(const results::document& d, const text_sink& out);
-// Reads everything that reports need. Throws input::invalid for anything that write() does not
-// write.
+// Reads all that reports need. Throws input::invalid for anything that write() does not write.
 results::document read_document(std::istream& in, const std::string& file);
 // Reads what head_json() returns. Errors refer to it as `place`.
 results::document read_head(nlohmann::ordered_json head, const std::string& place);
 
-// Parts of a document that validations have too.
+// Parts that validations share.
 nlohmann::ordered_json to_json(const results::device& d);
 nlohmann::ordered_json to_json(const results::plugin_record& p);
 nlohmann::ordered_json to_json(const std::vector<results::finding>& findings);
