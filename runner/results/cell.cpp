@@ -5,7 +5,7 @@
 namespace kzoo::results {
 namespace {
 
-// What comparing a result with itself gives.
+// The comparison of a result with itself.
 constexpr reference::comparison kNone{0, 0, 0, 0, true};
 
 }  // namespace

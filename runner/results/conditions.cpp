@@ -32,7 +32,7 @@ void conditions::add(const conditions& later) {
   highest(celsius, later.celsius);
   highest(watts, later.watts);
   clock_reasons.insert(later.clock_reasons.begin(), later.clock_reasons.end());
-  clock_reasons.erase("gpu_idle");  // the GPU idles between samples; no clock is lower for it
+  clock_reasons.erase("gpu_idle");  // the GPU idles between samples; this lowers no clock
 }
 
 std::string to_string(const conditions& c) {

@@ -1,5 +1,5 @@
 #pragma once
-// A device that experiments run on, as the driver or the operating system describes it.
+// A device, as the driver or the operating system describes it.
 
 #include <kzoo/abi.h>
 
@@ -13,12 +13,12 @@ struct device {
   std::string id;    // "cpu", "cuda:0"
   std::string name;  // "NVIDIA H200"; the processor's own name for cpu
   kzoo_device abi{};
-  std::string pci_bus_id;                    // "0000:18:00.0"; "" for cpu
-  std::uint64_t memory_bytes = 0;            // total
-  double highest_mhz = 0;                    // maximum SM clock of a GPU; 0: not known
+  std::string pci_bus_id;  // "0000:18:00.0"; "" for cpu
+  std::uint64_t memory_bytes = 0;
+  double highest_mhz = 0;                    // maximum SM clock of a GPU; 0: unknown
   std::map<std::string, std::string> facts;  // driver, runtime, clocks …
 
-  // A value of `facts`; "": not known.
+  // A value of `facts`; "": unknown.
   std::string fact(const std::string& key) const {
     const auto found = facts.find(key);
     return found == facts.end() ? "" : found->second;

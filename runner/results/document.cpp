@@ -48,7 +48,7 @@ std::optional<roofline::floor> document::floor_of(const cell& c,
 
 std::optional<double> document::published_ms(const cell& c, std::size_t column) const {
   const auto& figures = experiment.published.columns.at(column).ms;
-  if (problem_of(c).batch > 1) return std::nullopt;  // figures are of one product
+  if (problem_of(c).batch > 1) return std::nullopt;  // figures are for a single GEMM
   const std::string shape = "@" + shape_name(problem_of(c));
   for (const std::string& key : {c.kernel.name() + shape, c.kernel.plugin + shape}) {
     if (const auto found = figures.find(key); found != figures.end()) return found->second;
@@ -75,7 +75,7 @@ kzoo_precision document::expected_precision(const cell& c) const {
 }
 
 timing::process_spread document::spread_of(timing::clock clock) const {
-  // With fresh processes the rounds show it.
+  // Fresh processes show the variation within the rounds.
   const bool known = peaks && peaks->spread && clock != timing::clock::simulator &&
                      !experiment.timing.fresh_processes;
   return known ? *peaks->spread : timing::process_spread{};
@@ -122,7 +122,7 @@ bool nothing_ran(const document& d) {
 
 std::vector<std::string> unjudged_sources(const document& d) {
   std::vector<std::string> found;
-  if (!d.complete()) return found;  // it may be judged yet
+  if (!d.complete()) return found;  // its cells may follow
   for (const plugin_record& p : d.plugins) {
     const auto is_judged = [&](const cell& c) {
       return c.kernel.plugin == p.name && !is_declined(c.verdict);

@@ -1,5 +1,5 @@
 #pragma once
-// The results of one run of an experiment. Reports are written from this and nothing else.
+// The results of one run of an experiment: the only source of reports.
 
 #include "core/problem.hpp"
 #include "results/cell.hpp"
@@ -17,7 +17,6 @@
 
 namespace kzoo::results {
 
-// The options of the command line that are not overrides of the experiment.
 struct invocation {
   std::vector<std::string> plugin_folders;  // --plugin-dir, absolute
   bool in_process = false;
@@ -25,12 +24,12 @@ struct invocation {
 
 struct document {
   results::experiment experiment;
-  results::device device;                // the first, if it ran on several of one model
-  std::vector<std::string> devices;      // the ids of all
+  results::device device;                // the first of several devices, which share a model
+  std::vector<std::string> devices;      // ids of all devices
   std::optional<roofline::peaks> peaks;  // of the device, if they were measured
   std::vector<plugin_record> plugins;
   std::vector<cell> cells;         // by problem, then in the order of the plugin list
-  std::vector<std::string> notes;  // caveats that a reader of the figures must know
+  std::vector<std::string> notes;  // caveats for readers of the figures
   std::size_t planned = 0;         // cells of the whole run; an interrupted run has fewer
   std::string version;             // of the runner that ran it
   std::string host;
@@ -43,41 +42,38 @@ struct document {
   std::span<const cell> cells_of(std::size_t problem) const;
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
-  // For a timed cell, if the device's peaks are known and it is not simulated: its speed over the
-  // peak in its declared precision, that peak if there is one, and its roofline floor.
+  // For a timed cell that is not simulated, if the device's peaks are known: its share of the peak
+  // in its declared precision, the peak, and its roofline floor.
   std::optional<double> share_of_peak(const cell& c) const;
   std::optional<double> peak_of(const cell& c) const;
   std::optional<roofline::floor> floor_of(const cell& c) const;
-  // Of one of its times, cold or hot.
   std::optional<roofline::floor> floor_of(const cell& c, const timing::summary& time) const;
-  // The published time that belongs to the cell, for one column of experiment.published.
+  // The published time of the cell in a column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
-  // The cell that this one is compared with: of the experiment's baseline, or of the kernel that a
-  // selector names. Same problem, same kind of clock, both timed; null: there is none.
+  // The timed cell of the baseline or of `selector` for the same problem and kind of clock, or
+  // null.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
-  // The declared precision that readers expect of the cell: the baseline's on its problem, or else
-  // what a kernel for such matrices declares if it says nothing.
+  // The baseline's precision on this problem, or else the default of the element types.
   kzoo_precision expected_precision(const cell& c) const;
-  // The time of `a` over that of `b`, both of this run. Its interval includes what differs between
-  // their processes, if that was measured and `b` is not `a` itself.
+  // The time of `a` over the time of `b`, in this run. Its interval includes the variation between
+  // processes, if that was measured and the kernels differ.
   timing::ratio ratio_of(const cell& a, const cell& b) const;
-  // How much times of this kind of clock differ between processes, which the rounds do not show.
+  // The variation between processes for this kind of clock, which rounds do not show.
   timing::process_spread spread_of(timing::clock clock) const;
-  // Sets cell::speedup where it is missing; `of_one_problem` are all cells of a problem.
+  // Sets cell::speedup where it is missing; `of_one_problem`: all cells of a problem.
   void compare_with_baseline(std::span<cell> of_one_problem) const;
 };
 
-// Whether the cell is of a point of a tuned source that does not compile.
+// 0 if a cell passed, the others passed, are unsupported or have no build for this device, and
+// there are no unjudged sources; else 1. Tuning ignores configurations that do not compile.
 bool does_not_compile(const document& d, const cell& c);
-// Whether no kernel failed, but none ran either: all declined.
+// Whether no kernel failed and none ran: all were rejected.
 bool nothing_ran(const document& d);
-// The plugins that were compiled from a source and declined every problem: the author learns
-// nothing of them, though other kernels may pass.
+// Plugins from sources that rejected every problem: other kernels' passes would hide it.
 std::vector<std::string> unjudged_sources(const document& d);
-// 0: some cell passed, and all others did, or are unsupported, or have no build for this device;
-// and there are no unjudged sources. 1 otherwise. In tuning, points that do not compile are left
-// out.
+// 0 if a cell passed, every other cell passed, is unsupported or has no build for this device, and
+// there are no unjudged sources. Tuning ignores configurations that do not compile.
 int exit_code(const document& d);
 
 }  // namespace kzoo::results

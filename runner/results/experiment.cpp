@@ -1,4 +1,3 @@
-// The names of enumerators in experiment files.
 
 #include "results/experiment.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
-// What an experiment file asks for, as a plain record: problems, kernels, how to time and check
-// them.
+// The content of an experiment file: problems, kernels, how to time and check them.
 
 #include "core/location.hpp"
 #include "core/problem.hpp"
@@ -18,11 +17,11 @@
 
 namespace kzoo::results {
 
-// One column of published figures, shown beside the measured ones and never mixed with them.
+// A column of published figures, shown next to measured figures and never mixed with them.
 struct published_column {
   std::string label;  // "A100 80G"
-  // Keyed "plugin@MxNxK" or "plugin:variant@MxNxK"; milliseconds. The file may leave the shape out
-  // where it has only one; here it is always there, so that --sizes cannot misplace a figure.
+  // Milliseconds by "plugin@MxNxK" or "plugin:variant@MxNxK". The shape is optional in a file with
+  // one shape and always present here, so that --sizes cannot misplace a figure.
   std::map<std::string, double> ms;
 };
 
@@ -31,7 +30,7 @@ struct published {
   std::vector<published_column> columns;
 };
 
-// `kernel` is plugin:variant; `problem` is the shape with everything else that a problem has.
+// `kernel` is plugin:variant; `problem` is the shape with all else that a problem has.
 enum class pivot_axis { m, n, k, shape, dtype, layout, batch, problem, plugin, variant, kernel };
 inline constexpr std::array kPivotAxes{pivot_axis::m,       pivot_axis::n,       pivot_axis::k,
                                        pivot_axis::shape,   pivot_axis::dtype,   pivot_axis::layout,
@@ -45,22 +44,20 @@ inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops, p
                                          pivot_value::error};
 std::string_view value_name(pivot_value v);
 
-// A table with one axis down and one across, one table for each combination of the others.
+// A table with one axis down and one across, one table for each combination of the other axes.
 struct pivot {
   pivot_axis rows = pivot_axis::shape;
   pivot_axis columns = pivot_axis::variant;
   pivot_value value = pivot_value::gflops;
 };
 
-// What a timed kernel finds in the caches. cold: none of its operands; hot: what its previous run
-// left.
+// Operands of a timed kernel in the caches. cold: none; hot: as its previous run left them.
 enum class cache_mode { cold, hot, both };
 inline constexpr std::array kCacheModes{cache_mode::cold, cache_mode::hot, cache_mode::both};
 std::string_view mode_name(cache_mode m);
 
-// For how long a kernel keeps the device busy while it is timed. burst: for milliseconds, as the
-// rounds are; sustained: until clock and power have settled, which above some size is at the power
-// limit; both: the second beside the first.
+// How long a timed kernel keeps the device busy. burst: milliseconds in each round; sustained:
+// until clock and power have settled, for large sizes at the power limit; both.
 enum class power_mode { burst, sustained, both };
 inline constexpr std::array kPowerModes{power_mode::burst, power_mode::sustained, power_mode::both};
 std::string_view power_mode_name(power_mode m);  // as in experiment files
@@ -70,17 +67,17 @@ struct timing_options {
   cache_mode mode = cache_mode::cold;
   power_mode power = power_mode::burst;
   int rounds = 10;       // turns of each kernel, at least
-  int warmup = 3;        // untimed runs at the start of a turn
+  int warmup = 3;        // at most this many untimed runs in a turn
   int min_samples = 10;  // per cell, over all rounds
   // More rounds follow until timing::summary::relative_half_width is no larger than this.
   double max_relative_half_width = 0.01;
-  double max_seconds = 1.0;      // per cell, all its turns together; at least one sample is taken
-  bool end_to_end = false;       // also time each cell with allocation and copies
-  bool fresh_processes = false;  // run each turn in a worker process of its own
+  double max_seconds = 1.0;            // per cell, for all its turns; takes at least one sample
+  bool end_to_end = false;             // also time each cell with allocation and copies
+  bool fresh_processes = false;        // run each turn in a worker process of its own
   bool require_locked_clocks = false;  // refuse to run unless a setting holds the GPU's clock
-  // A kernel that is slower than the fastest one beyond doubt takes no further turns.
+  // A kernel slower than the fastest beyond doubt takes no further turns.
   bool drop_slower = false;
-  // Of a whole run: no round begins later. Only set by the command line.
+  // For a whole run: no round begins later. Only set by the command line.
   std::optional<double> budget_seconds{};
 
   int samples_per_turn() const { return (min_samples + rounds - 1) / rounds; }
@@ -93,31 +90,30 @@ std::string_view impossible_time_name(impossible_time i);  // as in experiment f
 
 struct verify_options {
   kzoo::tier tier = kzoo::tier::quick;
-  double timeout_seconds = 60.0;  // for one step of one cell; a plugin that exceeds it is hung
+  double timeout_seconds = 60.0;  // for one step of a cell; a slower plugin counts as hung
   bool show_errors = false;       // only set by the command line
-  // A kernel that declares a lower precision than its problem takes is declined: where the verdict
-  // is for somebody else, who would not see what it declares. Set by commands.
+  // Rejects kernels that declare a lower precision than the problem takes. Set by commands.
   bool demands_precision = false;
-  bool device_code_only = false;  // of files, but for the baseline; set by commands
+  bool device_code_only = false;  // for files, except the baseline; set by commands
   results::impossible_time impossible_time = impossible_time::refuse;
 };
 
-// What the command line sets instead of the file.
+// Command-line settings that replace the file's.
 struct overrides {
   std::optional<std::string> device;
-  std::vector<std::string> plugins;    // selectors; empty: those of the file
-  std::vector<std::string> sizes;      // "512" or "MxNxK"; empty: those of the file
+  std::vector<std::string> plugins;    // selectors; empty: the file's
+  std::vector<std::string> sizes;      // "512" or "MxNxK"; empty: the file's
   std::optional<std::string> tier;     // "quick", "full", "paranoid"
-  std::vector<std::string> layouts{};  // "nn", "nt", "tn", "tt"; empty: those of the file
-  std::vector<std::string> batches{};  // "8"; empty: those of the file
-  std::vector<std::string> allow{};    // "tf32": beside what the file allows
-  // Further options of the compiler, for plugins that are named by their source.
+  std::vector<std::string> layouts{};  // "nn", "nt", "tn", "tt"; empty: the file's
+  std::vector<std::string> batches{};  // "8"; empty: the file's
+  std::vector<std::string> allow{};    // "tf32": in addition to the file's
+  // More compiler options, for plugins named by their source.
   std::vector<std::string> build_args{};
-  // The run looks for the fastest kernel: timing.drop_slower. For how long.
+  // Whether to look for the fastest kernel (timing.drop_slower), and for how long.
   bool tune = false;
   std::optional<double> budget_seconds{};
   std::optional<std::string> baseline{};
-  // "3" or "12-15": the only ones, by their numbers among all problems, from 0. Empty: all.
+  // Selected problems by number among all, from 0: "3" or "12-15". Empty: all.
   std::vector<std::string> problems{};
 
   bool operator==(const overrides&) const = default;
@@ -126,12 +122,12 @@ struct overrides {
 struct experiment {
   std::filesystem::path file;
   std::string text;      // the file's content, kept for the record
-  overrides overridden;  // what the command line replaced, likewise
+  overrides overridden;  // the command line's replacements, for the record
   std::string title;
   std::string description;
   std::string device = "auto";  // auto, cpu, cuda, cuda:N, cuda:all
   location device_where;
-  std::string intended_device;  // part of the name of the device that the file was written for
+  std::string intended_device;  // part of the intended device's name
   std::vector<selector> plugins;
   std::optional<selector> baseline;
   std::vector<problem> problems;
@@ -140,7 +136,7 @@ struct experiment {
   verify_options verify;
   results::published published;
   std::optional<pivot> pivot_table;
-  // By the name of a plugin that is named by its source: instead of the space that the source says.
+  // Replaces the source's own tuning space. Key: a plugin named by its source.
   std::map<std::string, tuning_space> spaces{};
 
   bool is_baseline(std::string_view plugin, std::string_view variant) const {

@@ -23,70 +23,66 @@ struct finding {
   results::outcome outcome{};
   std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
-  std::string not_checked{};    // what part of the check could not be made, and why; "": nothing
-  std::string_view step{};      // of core/step.hpp, where that says more than the check; not stored
-  std::optional<problem> at{};  // on which the kernel failed, where it is known; not stored
+  std::string not_checked{};    // which part of the check was impossible, and why; "": none
+  std::string_view step{};      // of core/step.hpp, if more precise than the check; not stored
+  std::optional<problem> at{};  // where the kernel failed, if known; not stored
 };
 
-// A finding that is no failure, but to be told.
+// A finding that is no failure.
 inline finding remark(std::string_view check, const std::string& detail) {
   return {std::string(check), outcome::pass, detail, {}};
 }
-// The name of a finding that excuses a cell: it failed in a worker where another kernel had run,
-// and passes in one of its own. Names that kernel.
+// Names of remarks on a kernel. It fails after another kernel in its worker, but passes alone.
 inline constexpr std::string_view kOwnWorker = "own worker";
-// And of one that tells of memory that is never freed.
+// It keeps memory that is never freed.
 inline constexpr std::string_view kMemory = "memory";
-// And of one that tells of limits of the device that it changes.
+// It changes limits of the device.
 inline constexpr std::string_view kLimits = "limits";
-// And of one whose process was killed from outside between two problems.
+// Its process was killed from outside between two problems.
 inline constexpr std::string_view kWorkerEnded = "worker ended";
-// And of one that has another library at hand, which its name does not say.
+// It has loaded a GEMM library that its name does not contain.
 inline constexpr std::string_view kLibrary = "library";
 finding calls_libraries(const std::vector<std::string>& names);
-// And of one that changes how the runner itself may work.
+// It changes settings of the runner's process.
 inline constexpr std::string_view kRunner = "runner";
-// And of one that keeps people waiting for its checks.
+// Its checks take long.
 inline constexpr std::string_view kSlowChecks = "slow checks";
-// And of one that takes none of the sizes of some checks.
+// It supports none of the sizes of some checks.
 inline constexpr std::string_view kSkippedChecks = "skipped checks";
 
-// And of one that says at which sizes a wrong kernel is right, and at which not.
+// The sizes at which a wrong kernel is right or wrong.
 inline constexpr std::string_view kSizes = "sizes";
-// And of one that says what is wrong with the memory accesses of a wrong kernel, if anything is.
+// The faults in the memory accesses of a wrong kernel, if there are any.
 inline constexpr std::string_view kAccesses = "memory accesses";
 
-// The check that says whether the bits of a row depend on M, and no more.
+// An informational check: whether the bits of a row depend on M.
 inline constexpr std::string_view kBatchInvariance = "batch invariance";
-// "yes", "no", "up to M = 64", "unknown"; "" where it was not made.
+// "yes", "no", "up to M = 64", "unknown"; "" if it was not checked.
 std::string batch_invariance(const std::vector<finding>& findings);
 
-// How the reason begins of a check that is skipped because the kernel takes none of its problems.
+// Prefix of the reason of a check that is skipped because the kernel rejects all its problems.
 inline constexpr std::string_view kDeclined = "declined: ";
-// How many such there are, as a remark.
+// A remark with the number of such checks.
 std::optional<finding> skipped_checks(const std::vector<finding>& findings);
 
-// Whether checks that took so long did so for the sake of a large workspace, as a remark.
+// A remark if checks took long because of a large workspace.
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes);
 
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;
 }
 
-// A part of a check that could not be made, and for which kernels.
+// An impossible part of a check, with its kernels.
 struct gap {
   std::string check, why;
   std::vector<std::string> kernels;
 };
 
-// What the checks could not cover, over several kernels.
 class coverage {
  public:
-  // Adds the findings on a kernel.
   void add(const std::string& kernel, const std::vector<finding>& findings);
 
   bool complete() const { return gaps_.empty(); }
-  // In the order in which they were found.
   const std::vector<gap>& gaps() const { return gaps_; }
 
  private:

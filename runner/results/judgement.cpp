@@ -13,8 +13,7 @@ outcome_words words_of(const cell& c) {
   return {status::of(c.verdict, c.check), std::string(verdict_name(c.verdict)), c.check, c.reason};
 }
 
-// One that fails counts before one that is right, and that before one that declines; among those
-// that are right the fastest.
+// Failures come first, then passes by time, then rejections.
 bool counts_before(const cell& a, const cell& b) {
   const auto rank = [](const cell& c) {
     return is_failure(c.verdict) ? 0 : c.verdict == verdict::pass ? 1 : 2;

@@ -1,5 +1,5 @@
 #pragma once
-// What came of one file with kernels, for programs: `runner judge`.
+// The outcome of a file with kernels, for programs: `runner judge`.
 
 #include "results/document.hpp"
 
@@ -10,18 +10,17 @@
 
 namespace kzoo::results {
 
-// What came of it, and what found that.
 struct outcome_words {
   std::string_view status = "";  // of results/status.hpp
-  std::string verdict;           // "" where nothing was run
+  std::string verdict;           // "" if nothing was run
   std::string check, reason;     // "" for a kernel that passes
 };
 
-// On one problem: of the first variant that fails, else of the fastest.
+// The outcome of one problem: its first failing variant, else its fastest variant.
 struct judged_problem {
   kzoo::problem problem;
   std::string kernel;
-  kzoo_precision precision{};  // that the kernel declares; 0: none for such matrices
+  kzoo_precision precision{};  // declared by the kernel; 0: it does not support the types
   outcome_words came_of_it;
   std::optional<timing::summary> time;
   std::optional<double> gflops;
@@ -31,20 +30,20 @@ struct judged_problem {
 
 struct file_judgement {
   std::string file;               // as it was named
-  std::string library, sha256;    // that was judged; "": it does not compile
-  std::optional<bool> host_code;  // of its author's, in the process that timed it
-  outcome_words came_of_it;       // of the first problem that it fails on
+  std::string library, sha256;    // the judged library; "": it does not compile
+  std::optional<bool> host_code;  // whether the author's host code ran in the timing process
+  outcome_words came_of_it;       // for the first problem on which it fails
   std::vector<judged_problem> problems;
   std::optional<double>
-      speedup;  // the geometric mean, where each problem has one, not of a simulator
+      speedup;  // the geometric mean, if each problem has a speedup that is not simulated
   std::vector<kzoo_precision> precisions;  // of the problems' kernels, each once
-  std::vector<std::string> libraries;      // for matrix products, that it has loaded
+  std::vector<std::string> libraries;      // loaded GEMM libraries
   std::vector<std::string> not_checked;    // what checks could not cover
 };
 
-// Of the plugin's cells. All of its variants count.
+// The judgement of all variants of a plugin.
 file_judgement judgement_of(const document& d, const std::string& plugin);
-// Of a file that is no plugin, whose source does not compile, say.
+// The judgement of a file that is no plugin, e.g. because it does not compile.
 file_judgement no_plugin(std::string_view check, const std::string& reason);
 
 }  // namespace kzoo::results

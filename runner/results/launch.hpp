@@ -15,8 +15,8 @@ struct launch {
   double occupancy() const { return double(resident_warps) / double(most_warps); }
 };
 
-// Of a run's launches, the one with the lowest occupancy, which is the product's where others
-// convert operands or add sums; null where none is known (libraries, the cpu device).
+// The launch with the lowest occupancy: the GEMM's, where others convert operands or add sums. Null
+// if no occupancy is known (libraries, the cpu device).
 inline const launch* main_launch(const std::vector<launch>& all) {
   const launch* found = nullptr;
   for (const launch& one : all) {

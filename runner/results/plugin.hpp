@@ -1,5 +1,5 @@
 #pragma once
-// Plugins: what their descriptors say, and which of them an experiment found.
+// Plugins: their descriptors, and the plugins that an experiment found.
 
 #include "core/granularity.hpp"
 #include "core/problem.hpp"
@@ -47,22 +47,22 @@ struct plugin_description {
   bool simulated() const { return device == KZOO_CPU && !native; }
 };
 
-// A point of the space that a source is tuned over, and its build.
+// A configuration of a tuned source, and its build.
 struct built_point {
   std::string name;
   tuning_point values;
-  std::string why_not;                 // it does not compile; "": it does
-  std::vector<std::string> options{};  // of the compiler, that the values became
+  std::string why_not;                 // why it does not compile; "": it does
+  std::vector<std::string> options{};  // the compiler options for the values
 };
 
-// The builds of a source that is tuned.
+// The builds of a tuned source.
 struct tuned_builds {
-  std::vector<built_point> points;  // none: it is not tuned
-  std::size_t from_cache = 0;       // points that had been compiled before
+  std::vector<built_point> points;  // empty: it is not tuned
+  std::size_t from_cache = 0;       // configurations that had been compiled before
   double seconds = 0;
-  std::size_t left_out = 0;  // points that were not begun, as the time for compiling was over
+  std::size_t left_out = 0;  // configurations not compiled when the time for compiling was over
 
-  // That of a variant; null for a variant that is of none.
+  // The configuration of a variant, or null.
   const built_point* point_of(std::string_view variant) const;
 };
 
@@ -73,20 +73,18 @@ struct plugin_record {
   std::optional<plugin_description> description;  // present if the library could be loaded
   std::string problem;                            // why it could not be loaded; "" otherwise
   std::string sha256;                             // of the file; "": there is none
-  std::filesystem::path source{};                 // it was compiled from; empty: a library
-  std::string source_sha256{};                    // "": none, or a folder
+  std::filesystem::path source{};                 // its source file; empty: a library
+  std::string source_sha256{};                    // "": no source, or a folder
   tuned_builds tuned{};
-  // Of its author's, in the process that times it. Else that is but device code.
+  // Whether the author's host code runs in the process that times it. Otherwise: device code only.
   bool host_code = true;
 
-  // The library exists but cannot be used. That is an error; to have no build for the device is
-  // not.
+  // The library exists but cannot be used, which is an error; a missing build is not.
   bool broken() const { return !file.empty() && !description; }
 };
 
-// Whether a plugin is none of the program's own, which lie in …/plugins/cuda and …/plugins/cpu: it
-// was compiled from a source that somebody named, or comes from another folder, such as one of
-// `folders`, those of --plugin-dir.
+// Whether the plugin is not the program's own, from …/plugins/cuda or …/plugins/cpu: it was
+// compiled from a named source or comes from another folder, such as `folders` of --plugin-dir.
 bool is_authors(const plugin_record& r, const std::vector<std::string>& folders);
 
 }  // namespace kzoo::results

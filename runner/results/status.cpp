@@ -14,7 +14,7 @@ struct entry {
   std::string_view word;
 };
 
-// The first that fits counts. docs/judging.md has the same table.
+// The first match counts. docs/judging.md has the same table.
 constexpr std::array kWords{
     entry{verdict::pass, "", kPassed},
     entry{verdict::wrong, step::kStream, kRewardHack},

@@ -1,6 +1,5 @@
 #pragma once
-// What came of a kernel, in the words of SOL-ExecBench (EvaluationStatus), for programs that know
-// those.
+// Outcomes in the words of SOL-ExecBench (EvaluationStatus), for programs that know them.
 
 #include "core/verdict.hpp"
 
@@ -13,7 +12,7 @@ inline constexpr std::string_view kPassed = "PASSED", kIncorrect = "INCORRECT_NU
                                   kTimeout = "TIMEOUT", kRewardHack = "REWARD_HACK",
                                   kIncorrectDtype = "INCORRECT_DTYPE";
 
-// The word for a verdict; `check` is what found it, as results::cell has it.
+// The word for a verdict; `check`: results::cell::check.
 std::string_view of(verdict v, std::string_view check);
 
 }  // namespace kzoo::results::status

@@ -1,5 +1,5 @@
 #pragma once
-// The outcome of tuning as other programs use it: which kernel for which problem.
+// The outcome of tuning for other programs: the kernels of each problem.
 
 #include "core/problem.hpp"
 #include "results/best.hpp"
@@ -19,23 +19,22 @@ struct tuned_kernel {
   std::optional<timing::interval> interval_ms;  // of the median, 95 %
   std::optional<timing::ratio> speedup;         // over the baseline
   timing::stop stopped = timing::stop::precise;
-  tuning_point parameters{};           // of a source that is tuned
-  std::vector<std::string> options{};  // of the compiler, that they became
+  tuning_point parameters{};           // of a tuned source
+  std::vector<std::string> options{};  // compiler options for the parameters
 };
 
 struct tuned_problem {
   kzoo::problem problem;
   std::vector<tuned_kernel> ranked;  // the first is the best; empty: none was timed
-  std::vector<std::string> ties;     // others that are as fast, as far as can be told
-  std::vector<std::string> open;     // not decided when the budget was over
+  std::vector<std::string> ties;     // other kernels that tie with it
+  std::vector<std::string> open;     // undecided when the budget was over
 };
 
-// Where a kernel comes from.
 struct tuned_plugin {
   std::string name;
   std::filesystem::path source, file;  // no source: a library
   std::string source_sha256;
-  std::vector<std::string> build_args;  // of the command line
+  std::vector<std::string> build_args;  // from the command line
   std::string build;                    // compiler and architectures
 };
 
@@ -45,7 +44,7 @@ struct tuned {
   results::device device;
   std::string compute_capability;  // "9.0"; "" on the cpu
   std::filesystem::path experiment;
-  kzoo::tier tier{};  // of the checks that every kernel here has passed
+  kzoo::tier tier{};  // checks that every kernel here has passed
   std::optional<std::string> baseline;
   std::optional<double> budget_seconds;
   tuning_cost cost;

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels that come in many sizes: the parameters that they are tuned over.
+// The tuning parameters of a kernel.
 
 #include "core/location.hpp"
 
@@ -17,10 +17,10 @@ struct tuned_parameter {
   location where;
 };
 
-// The parameters with all the values that are tried, and what must hold of them.
+// The values of all parameters to try, and the restrictions on them.
 struct tuning_space {
   struct restriction {
-    std::string text;  // an expression of the parameters, which is not 0
+    std::string text;  // an expression of the parameters that must not be 0
     location where;
   };
   std::vector<tuned_parameter> parameters;
@@ -35,14 +35,14 @@ struct parameter_value {
   bool operator==(const parameter_value&) const = default;
 };
 
-// One choice of a value for each parameter.
+// A value for each parameter.
 using tuning_point = std::vector<parameter_value>;
 
 // "BM64_BN128", which names the variant.
 std::string point_name(const tuning_point& point);
 
-// The variant of a point: its name where a build of the source has one variant; else the variant's
-// own id before it, "rows_BM64_BN128".
+// Whether the variant belongs to a configuration: its id is the name, or, if a build has several
+// variants, the variant's own id and the name, "rows_BM64_BN128".
 bool is_variant_of(std::string_view variant, std::string_view point);
 
 }  // namespace kzoo::results

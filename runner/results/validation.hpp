@@ -17,8 +17,8 @@ struct validated_variant {
   std::string kernel;  // plugin:variant
   element_types dtype;
   kzoo_precision declared{};
-  std::string problem{};  // that it was checked with; "": it supports none of those tried
-  std::string kind{};     // "5 groups of rows"; "" for a plain product
+  std::string problem{};  // the checked problem; "": no tried problem is supported
+  std::string kind{};     // "5 groups of rows"; "" for a plain GEMM
   std::vector<results::finding> findings{};
 };
 
@@ -33,8 +33,7 @@ struct validation {
 // No check of any variant could be made.
 bool nothing_ran(const validation& v);
 
-// 0: at least one variant was checked, no check failed, and every library that exists could be
-// used; 1 otherwise. A plugin without a build for the device is not a failure.
+// 0: a variant was checked, no check failed, and every existing library could be used; else 1.
 int exit_code(const validation& v);
 
 }  // namespace kzoo::results
