@@ -20,7 +20,7 @@ T at(std::string_view bytes, std::size_t offset) {
   return result;
 }
 
-// In a cubin each kernel has a section for its parameters, which other functions have not.
+// In a cubin only kernels have a section for their parameters.
 std::vector<std::string> in_cubin(std::string_view bytes) {
   constexpr std::string_view kParameters = ".nv.constant0.";
   const auto header = at<Elf64_Ehdr>(bytes, 0);

@@ -29,7 +29,7 @@ std::string shown(const std::vector<std::string>& names) {
   return list;
 }
 
-// As the machine code calls the kernel that a manifest names; the file is `file`.
+// The mangled name of the kernel that a manifest names; `file`: for errors.
 std::string mangled_entry(const std::string& entry, const std::vector<std::string>& names,
                           const std::string& file) {
   if (names.empty()) {

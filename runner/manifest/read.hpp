@@ -1,5 +1,5 @@
 #pragma once
-// A manifest: a TOML file that says how kernels are launched which know nothing of kernel-zoo.
+// A manifest: a TOML file with the launches of kernels that do not know kernel-zoo.
 
 #include <kzoo/manifest/kernel_manifest.hpp>
 
@@ -8,8 +8,7 @@
 
 namespace kzoo::manifest {
 
-// `text` is the manifest's content, `file` its name: errors name it, and its stem is the plugin's
-// id. Throws input::invalid with all that is wrong with it.
+// `file`: for errors; its stem is the plugin's id. Throws input::invalid with all errors.
 kernel_manifest read(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace kzoo::manifest

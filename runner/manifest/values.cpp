@@ -45,7 +45,7 @@ bool is_scalar(argument_kind kind) {
   return kind == argument_kind::alpha || kind == argument_kind::beta;
 }
 
-// Sets `type` where the text ends in ":TYPE", which is cut off. Returns false for an unknown one.
+// Cuts ":TYPE" off the text's end and sets `type`. Returns false for an unknown type.
 bool take_type(std::string_view& text, std::optional<number_type>& type) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return true;
@@ -57,21 +57,20 @@ bool take_type(std::string_view& text, std::optional<number_type>& type) {
   return true;
 }
 
-// ", map_a, map_b"
 std::string map_names(const std::vector<tensor_map>& maps) {
   std::string names;
   for (const tensor_map& map : maps) names += ", " + map.name;
   return names;
 }
 
-// Whether a problem may have an operand of this name: a stage of its epilogue, or the product.
+// Whether the text names an operand of an epilogue's stage or of the GEMM.
 bool is_operand(std::string_view text) {
   if (std::ranges::find(kOperandsOfProduct, text) != kOperandsOfProduct.end()) return true;
   return std::ranges::any_of(
       kStageKinds, [&](stage_kind kind) { return has_operand(kind) && stage_name(kind) == text; });
 }
 
-// The expression where it is one, and not below `least` if it has the same value for all problems.
+// The expression if it is valid and, without variables, from `least` to `most`.
 std::optional<std::string> checked(const value& v, std::string_view text, std::int64_t least,
                                    std::int64_t most) {
   try {

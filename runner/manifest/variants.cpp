@@ -25,7 +25,7 @@ using experiment::value;
 
 constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
 
-// One, two or three of them, as dim3 has it; those not given are `one`.
+// One, two or three sizes, as in dim3; missing sizes are `one`.
 template <class T, class Read>
 void read_dim3(table_reader& keys, const char* key, const T& one, std::array<T, 3>& out,
                const Read& read_size) {
@@ -48,7 +48,7 @@ std::vector<epilogue_stage> stages_of(const stage_list& epilogue) {
   return stages;
 }
 
-// What both the file itself and each [[variant]] may say.
+// Reads the keys that the file and each [[variant]] may have.
 class variant_reader {
  public:
   variant_reader(kernel_origin origin, const std::vector<tensor_map>& maps)
@@ -92,7 +92,7 @@ class variant_reader {
   }
 
  private:
-  // A name in C++, in which nothing can end the line that it is put into; or one in machine code.
+  // A C++ name that cannot end the line into which it is written, or a name in machine code.
   std::optional<std::string> entry(const value& v) const {
     const auto name = experiment::text(v);
     const char* const others = is_source_ ? ":<>, ()" : ":<>, ()*&$%";
@@ -126,7 +126,7 @@ class variant_reader {
     keys.read("precision", v.launch.precision, experiment::one_of(precisions));
     v.names_precision = v.names_precision || keys.find("precision");
     read_some(keys, "layouts", experiment::layout_words(), v.layouts);
-    if (v.types.empty() || v.layouts.empty()) return;  // which is reported
+    if (v.types.empty() || v.layouts.empty()) return;  // already reported
     v.launch.type_a = v.types[0].a;
     v.launch.type_b = v.types[0].b;
     v.launch.type_c = v.types[0].c;
@@ -189,7 +189,7 @@ std::vector<tensor_map> read_maps(table_reader& file, kernel_origin origin,
   return maps;
 }
 
-// sgemm<64, 64> is sgemm_64_64; so is _Z5sgemmILi64ELi64EEvPf.
+// sgemm<64, 64> and _Z5sgemmILi64ELi64EEvPf give sgemm_64_64.
 std::string id_from(const std::string& entry) {
   constexpr std::size_t kLongest = 40;
   std::string id;
@@ -204,12 +204,11 @@ std::string id_from(const std::string& entry) {
   return id;
 }
 
-// Whether the table, or the one around it, has the key.
 bool has(table_reader& inner, table_reader& outer, const char* key) {
   return inner.find(key) || outer.find(key);
 }
 
-// Which of the problem's operands the arguments are: known once all has been read.
+// Finds the operands among the arguments, once all keys have been read.
 void find_operands(described_variant& v, input::diagnostics& report) {
   const auto& [scale_a, scale_b, offsets] = kOperandsOfProduct;
   std::vector<std::string> names;
@@ -248,7 +247,7 @@ void check_complete(table_reader& keys, table_reader& outer, const std::string& 
   }
 }
 
-// The variant's id, which its kernel's name is where the table has none.
+// The variant's id: its kernel's name by default.
 std::string read_id(table_reader& keys, const std::string& entry) {
   std::string id = id_from(entry);
   const auto is_id = [](std::string_view text) {

@@ -1,6 +1,5 @@
 #pragma once
-// The keys of a manifest that say how kernels are launched and what they compute, the same for
-// kernels of a compiled file and of a source: docs/compiled-kernels.md has the table.
+// The keys of a manifest for launches and types of kernels (docs/compiled-kernels.md).
 
 #include "core/problem.hpp"
 #include "experiment/reader.hpp"
@@ -14,13 +13,12 @@ namespace kzoo::manifest {
 
 enum class kernel_origin { compiled, source };
 
-// A kernel and its launch.
 struct described_variant {
   kernel_variant launch;              // with the first of its types and layouts
   std::vector<element_types> types;   // several for a template of a source
-  std::vector<kzoo::layout> layouts;  // the same
+  std::vector<kzoo::layout> layouts;  // likewise
   bool names_precision = false;
-  // Where its kernel is named, and what it gets.
+  // The places of its kernel's name and arguments.
   location entry_at, arguments_at;
 };
 
@@ -30,9 +28,8 @@ struct described_kernels {
   std::vector<described_variant> variants;
 };
 
-// Reads them from the top of the file and from its [[variant]] tables, and reports what is wrong.
-// `top`: where to say what is missing. A kernel whose arguments have no type gets i32 where it is
-// compiled, and the type of its parameter where it is in a source.
+// Reads the file's top and its [[variant]] tables. `top`: where to report missing keys. The default
+// type of an argument is i32 for a compiled kernel, its parameter's type for a source.
 described_kernels read_variants(experiment::table_reader& keys, kernel_origin origin,
                                 const location& top, input::diagnostics& report);
 
