@@ -20,7 +20,7 @@ class local_client final : public plugin_client {
     if (!session_) session_.emplace(plugin_, file().stem().string(), output_memory());
     return session_->handle(request);
   }
-  // The library stays loaded: unloading code that has run is not safe. It is opened anew.
+  // The library stays loaded, since unloading code that has run is not safe.
   void restart() override { session_.reset(); }
 
  private:

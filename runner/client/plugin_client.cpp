@@ -46,12 +46,12 @@ json plugin_client::call(operation op, json request, double more_seconds) {
 }
 
 void plugin_client::give_up(verdict v, const std::string& reason, std::string_view step) {
-  // So that the next cell does not inherit, for example, a broken CUDA context.
+  // The next cell must not inherit, for example, a broken CUDA context.
   leave();
   throw failure(v, reason, step);
 }
 
-// Converts the reply. A worker always sends a valid one, but a plugin can write to its channel.
+// Converts the reply. A worker's reply is always valid, but a plugin can write to its channel.
 template <class T>
 T plugin_client::call_for(operation op, json request, double more_seconds) {
   try {
@@ -110,7 +110,7 @@ std::optional<std::string> plugin_client::objection(const std::string& device,
     if (f.verdict != verdict::unsupported) throw;
     return f.what();
   }
-  // By what it says of its sizes those of the checks are chosen.
+  // The checks choose their sizes by the declared granularity.
   if (const std::string broken = broken_by(variants_.at(variant).granularity, p); !broken.empty())
     throw failure(verdict::error,
                   fmt::format("it says that it needs {}, and takes {}: either its granularity is "
@@ -176,7 +176,7 @@ void plugin_client::copy_result(int slot, const std::vector<std::int64_t>& rows)
 }
 
 worker::sample_report plugin_client::sample(const worker::sample_request& how) {
-  // Warm-up and sampling may each take max_seconds, and run over by one kernel.
+  // Warm-up and sampling may each take max_seconds, and overrun it by one kernel.
   auto report = call_for<worker::sample_report>(operation::sample, {{"slot", 0}, {"how", how}},
                                                 timeout_seconds_ + 2 * how.max_seconds);
   if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||

@@ -34,25 +34,24 @@ std::string how_it_ended(int status) {
   return fmt::format("the plugin ended its process with exit code {}", WEXITSTATUS(status));
 }
 
-// How often a worker that is busy is looked at.
+// How often a busy worker is checked.
 constexpr double kWatchSeconds = 0.25;
 
-// On a GPU the worker judges and times: kernels of several processes take turns there. On the CPU
-// this process does, and the worker has the plugin alone. It is held, with all that it has started,
-// while its matrices are written and read; so what a kernel does takes place between the clock's
-// start and its stop, or not at all.
+// On a GPU the worker judges and times, since kernels of several processes take turns there. On the
+// CPU this process does, and the worker runs the plugin only. Its processes are stopped while
+// matrices are written and read, so a kernel can work only between the clock's start and stop.
 class process_client final : public plugin_client {
  public:
   process_client(std::filesystem::path file, double timeout_seconds)
       : plugin_client(std::move(file), timeout_seconds) {
-    restore_settings();  // takes them, before any plugin is loaded
+    restore_settings();  // saves them before any plugin is loaded
   }
   ~process_client() override {
     {
       const std::scoped_lock lock(turns_);
       if (last_ == this) last_ = nullptr;
     }
-    worker_.reset();  // before the session, which then asks it nothing
+    worker_.reset();  // before the session, which must not ask it any more
   }
   process_client(const process_client&) = delete;
   process_client& operator=(const process_client&) = delete;
@@ -66,7 +65,7 @@ class process_client final : public plugin_client {
   }
   void start() override {
     if (worker_) return;
-    judge_.reset();  // of the worker before
+    judge_.reset();  // of the previous worker
     lost_ = nullptr;
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
     if (!device_.empty() && !on_cpu_)
@@ -97,7 +96,7 @@ class process_client final : public plugin_client {
     return reply;
   }
 
-  // The process first: it is not asked to free what ends with it.
+  // The process ends first, so that no request to free memory is needed.
   void restart() override {
     worker_.reset();
     judge_.reset();
@@ -119,14 +118,13 @@ class process_client final : public plugin_client {
     if (!judge_)
       judge_.emplace(plugin_, file().stem().string(), output_memory(), nullptr, &memory_);
     nlohmann::json reply = judge_->handle(request);
-    // Where matrices are released nothing is thrown.
+    // Releasing matrices cannot throw; it stores the exception here.
     if (lost_) std::rethrow_exception(lost_);
     require_it_stood_still();  // while C was read
     return reply;
   }
 
-  // A worker runs only while it has a request: between its turns nothing that its plugin left
-  // running disturbs the others.
+  // A worker runs only during a request: between turns, nothing left by its plugin disturbs others.
   nlohmann::json ask(const nlohmann::json& request) {
     if (!worker_) throw failure(verdict::crashed, "its process has ended");
     try {
@@ -175,7 +173,7 @@ class process_client final : public plugin_client {
         }
       }
       if (closed) give_up_crashed();
-      refuse_if_late(left.count());  // where bytes keep arriving that form no reply
+      refuse_if_late(left.count());  // if bytes keep arriving without forming a reply
     }
   }
 
@@ -204,7 +202,7 @@ class process_client final : public plugin_client {
       give_up(verdict::hung,
               fmt::format("its process was stopped by a signal while {}, killed", doing_));
     }
-    // The limit of the process itself does not count what it maps as shared.
+    // The process's own limit does not count shared mappings.
     const double limit = memory_limit_ + double(output_memory().size()) + double(memory_.bytes());
     if (const double held = process::resident_bytes(worker_->pid()); held > limit) {
       give_up(verdict::error,
@@ -219,8 +217,7 @@ class process_client final : public plugin_client {
     const std::scoped_lock lock(turns_);
     last_ = this;
   }
-  // Sets back what was changed of this process by the plugin that had the last turn, before that
-  // harms others.
+  // Restores settings of this process that the last turn's plugin changed, before others suffer.
   static void restore_settings() {
     const std::scoped_lock lock(turns_);
     const process::settings::restored found = process::restore_own_settings();
@@ -245,16 +242,16 @@ class process_client final : public plugin_client {
                                                 process::with_line(log_.last_line(), file())));
   }
 
-  // What the only GPU that a process sees is called there.
+  // Id of the only GPU that a process sees.
   static constexpr const char* kOnlyGpu = "cuda:0";
-  static inline std::mutex turns_;  // of the clients of all threads
+  static inline std::mutex turns_;  // guards last_ for the clients of all threads
   static inline process_client* last_ = nullptr;
-  std::string device_;        // that its processes open first; "": none
-  std::string hides_others_;  // the setting by which its process sees one GPU; "": nothing to hide
+  std::string device_;        // the device that its processes open first; "": none
+  std::string hides_others_;  // the setting that hides all GPUs but one; "": nothing to hide
   process::output_log log_;
   std::optional<process::child> worker_;
   double memory_limit_ = double(worker::worker_memory_limit());
-  // Of the request that is being answered.
+  // For the current request:
   std::string_view doing_;
   double timeout_seconds_ = 0;
   clock::time_point deadline_;
@@ -265,7 +262,7 @@ class process_client final : public plugin_client {
   remote_plugin plugin_{[this](const nlohmann::json& request) { return ask(request); },
                         [this] { let_go_on(); }, memory_};
   std::optional<worker::session> judge_;  // on the CPU
-  std::exception_ptr lost_;               // how the worker has ended
+  std::exception_ptr lost_;               // how the worker ended
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ using json = nlohmann::json;
   throw failure(verdict::crashed, "the plugin wrote into the worker's own channel", step::kChannel);
 }
 
-// As long as the refusal may be used.
+// Returns a literal, which the refusal may keep.
 const char* kept_status(std::string_view name) {
   constexpr std::array kAll{"unsupported", "unavailable", "wrong", "error"};
   for (const char* each : kAll)
@@ -77,14 +77,14 @@ void* shared_matrices::allocate(std::size_t bytes, const devices::surroundings& 
   return here;
 }
 
-// What a worker that cannot be reached has mapped ends with it.
+// An unreachable worker's mappings end with it.
 void shared_matrices::release(void* memory) {
   const auto found = allocations_.extract(static_cast<std::byte*>(memory));
   if (!found) return;
   pages_.give_back(found.mapped().pages);
   try {
     ask_({{"op", "unmap"}, {"at", found.mapped().there}});
-  } catch (...) {  // also a signal, which whoever waits next is told of
+  } catch (...) {  // even a signal: the next wait reports it
   }
 }
 

@@ -1,6 +1,5 @@
 #pragma once
-// A plugin that runs in a worker and is judged in this process: the judge's side of
-// worker/calls.hpp.
+// A plugin that runs in a worker and is judged here: the judge's side of worker/calls.hpp.
 
 #include "devices/host_memory.hpp"
 #include "process/shared_pages.hpp"
@@ -15,11 +14,10 @@
 
 namespace kzoo::client {
 
-// Sends a request to the worker, lets it run until it has answered, and holds it again. Throws
-// failure.
+// Sends a request to the worker, which runs until it has answered. Throws failure.
 using ask_worker = std::function<nlohmann::json(const nlohmann::json&)>;
 
-// Matrices in memory that the worker has mapped, too, between pages that it must not touch.
+// Matrices in memory that the worker also maps, between guard pages.
 class shared_matrices final : public devices::host_memory {
  public:
   // `most`: bytes of all allocations together.
@@ -27,14 +25,14 @@ class shared_matrices final : public devices::host_memory {
 
   int fd() const { return pages_.fd(); }
   std::size_t bytes() const { return pages_.bytes(); }
-  // Where the worker has what is at `here` in this process.
+  // The worker's address for `here` in this process.
   std::uintptr_t there(const void* here) const;
-  // The worker has written to an input; `at`: where it begins there.
+  // Notes that the worker wrote to the input at its address `at`.
   void note_write(std::uintptr_t at, std::int64_t offset);
 
   void* allocate(std::size_t bytes, const devices::surroundings& around) override;
   void release(void* memory) override;
-  void set_read_only(void*, bool) override {}  // the worker's mappings of inputs always are
+  void set_read_only(void*, bool) override {}  // the worker's mappings of inputs are read-only
   std::int64_t take_noted_write(const void* memory) override;
 
  private:
@@ -49,7 +47,7 @@ class shared_matrices final : public devices::host_memory {
   ask_worker ask_;
   double most_;
   process::shared_pages pages_;
-  std::map<std::byte*, allocation> allocations_;  // by address here
+  std::map<std::byte*, allocation> allocations_;  // by address in this process
 };
 
 class remote_plugin final : public worker::plugin {
@@ -72,7 +70,7 @@ class remote_plugin final : public worker::plugin {
   std::vector<std::string> product_libraries() override { return libraries_; }
 
  private:
-  // Throws refusal where the reply is a status.
+  // Throws refusal if the reply is a status.
   nlohmann::json ask(const nlohmann::json& request);
   template <class T>
   T ask_for(const nlohmann::json& request, const char* field);

@@ -1,5 +1,5 @@
 #pragma once
-// Hides the GPUs of this machine that a worker has no business with.
+// Hides the GPUs that a worker does not need.
 
 #include "results/device.hpp"
 
@@ -8,12 +8,12 @@
 
 namespace kzoo::client {
 
-// What CUDA_VISIBLE_DEVICES must be in a process that is to see one GPU alone, as its cuda:0.
-// `ours` is what it is here, and `ordinal` the GPU's number here: with it, the entry of that
-// number; without it ("" or not set), the number itself, since both processes order the GPUs alike.
+// CUDA_VISIBLE_DEVICES for a process that sees only one GPU, as cuda:0. `ours`: its value in this
+// process. `ordinal`: the GPU's number here. Returns entry `ordinal` of `ours` or, if `ours` is
+// empty, the number itself: both processes order the GPUs alike.
 std::string visible_alone(std::string_view ours, int ordinal);
 
-// That as a setting, "CUDA_VISIBLE_DEVICES=…"; "" for the CPU, and where no other GPU can be seen.
+// "CUDA_VISIBLE_DEVICES=…"; "" for the CPU, and if no other GPU is visible.
 std::string hiding_all_but(const results::device& d);
 
 }  // namespace kzoo::client
