@@ -24,11 +24,11 @@ results::experiment all_problems_of(const results::experiment& e) {
   return experiment::load_text(e.file, e.text, over);
 }
 
-// Where the problems of the whole experiment are, and which shard has each.
+// The problems of the whole experiment, and the shard that has each.
 struct numbering {
   std::vector<problem> problems;
   std::map<problem, std::size_t> numbers;
-  std::vector<const std::string*> shards;  // null: none has it
+  std::vector<const std::string*> shards;  // null: no shard has it
 
   explicit numbering(const std::vector<problem>& all) : problems(all), shards(all.size()) {
     for (const problem& p : all) numbers.emplace(p, numbers.size());
@@ -45,19 +45,18 @@ struct numbering {
   }
 };
 
-// Shards of one device, as they come together.
+// Shards of one device, joined step by step.
 struct group {
   document joined;
-  std::vector<std::size_t>
-      problems;  // numbers of those that its shards have, with or without cells
+  std::vector<std::size_t> problems;  // numbers of its shards' problems, even without cells
   std::vector<std::string> hosts;
   std::size_t shards = 0;
 };
 
-// Refuses a shard with another experiment, kernel-zoo or plugins than the first one has.
+// Refuses a shard whose experiment, kernel-zoo or plugins differ from the first shard's.
 void refuse_other(const shard_results& first, shard_results& other) {
   document& d = other.results;
-  // These may differ: which problems it has, and where it ran.
+  // The shard's problems and its device may differ.
   const auto problems =
       std::exchange(d.experiment.overridden.problems, first.results.experiment.overridden.problems);
   const auto device = std::exchange(d.device, first.results.device);
@@ -121,7 +120,7 @@ void take_cells(group& g, shard_results& s, numbering& all) {
   }
 }
 
-// The kernels of the problem that has most of them.
+// The kernels of the problem with the most kernels.
 std::vector<std::string> kernels_in(const document& d) {
   std::vector<std::string> most;
   for (auto begin = d.cells.begin(); begin != d.cells.end();) {
@@ -136,7 +135,7 @@ std::vector<std::string> kernels_in(const document& d) {
   return most;
 }
 
-// Names what a problem lacks of `each` cells.
+// Names the missing cells of a problem, which should have `each`.
 std::string lacking(const document& d, std::size_t number, const problem& p, std::size_t each,
                     const std::vector<std::string>& kernels) {
   const auto cells = d.cells_of(number);
@@ -148,7 +147,7 @@ std::string lacking(const document& d, std::size_t number, const problem& p, std
   return fmt::format("{}: {}", problem_name(p), fmt::join(names.subspan(cells.size()), ", "));
 }
 
-// Gives the group's results their experiment, and the cells in its order.
+// Sets the group's experiment and sorts the cells in its order.
 void finish(group& g, const numbering& all, bool is_only) {
   document& d = g.joined;
   const std::size_t each = d.planned / g.problems.size();
@@ -158,7 +157,7 @@ void finish(group& g, const numbering& all, bool is_only) {
   d.experiment = all_problems_of(d.experiment);
   if (is_only) {
     d.planned = each * all.problems.size();
-  } else {  // the problems of the others are none of this table's
+  } else {  // its table omits the other groups' problems
     for (const std::size_t number : g.problems)
       d.experiment.overridden.problems.push_back(std::to_string(number));
     std::vector<problem> own;

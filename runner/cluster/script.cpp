@@ -18,7 +18,7 @@ std::vector<std::string> quoted(const std::vector<std::string>& words) {
   return all;
 }
 
-// Slurm replaces what follows a percent sign in the name of an output file.
+// Slurm expands a percent sign in the name of an output file.
 std::string output(const batch& b, const char* name) {
   std::string folder = b.folder.string();
   for (std::size_t at = 0; (at = folder.find('%', at)) != std::string::npos; at += 2)
@@ -35,8 +35,7 @@ std::vector<std::string> with_users(std::vector<std::string> own, const batch& b
   return own;
 }
 
-// Each as a line, since a user may want to change one; the user's own are one line, for some
-// options have their value in the next word.
+// An option a line, for editing. The user's share a line: an option's value may be the next word.
 std::string option_lines(const std::vector<std::string>& options, const batch& b) {
   std::string text;
   for (std::size_t i = 0; i < options.size() - b.slurm_options.size(); ++i) {
@@ -49,7 +48,7 @@ std::string option_lines(const std::vector<std::string>& options, const batch& b
   return text;
 }
 
-// What both jobs do first. Files that define modules and environments may return anything.
+// The beginning of both jobs. Module and environment files may return any exit code.
 std::string preparation(const batch& b) {
   std::string text = fmt::format("folder={}\nrunner=({})\nscontrol=$(command -v scontrol)\n",
                                  shell_word(b.folder.string()), shell_word(b.runner.string()));

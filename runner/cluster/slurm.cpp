@@ -22,7 +22,7 @@ namespace {
 
 using process::command_result;
 
-constexpr double kTimeoutSeconds = 60;  // sbatch itself tries again for some time
+constexpr double kTimeoutSeconds = 60;  // sbatch itself retries for some time
 
 // None if there is no such program.
 std::optional<command_result> run(const std::vector<std::string>& argv) try {
@@ -38,10 +38,10 @@ std::string words_of(const command_result& ran) {
 }
 
 struct advice {
-  const char* said;  // a part of what Slurm says
+  const char* said;  // a part of Slurm's message
   const char* todo;
 };
-// The first that fits.
+// The first match counts.
 constexpr std::array<advice, 16> kAdvice{{
     {"nvalid account",
      "`sacctmgr show associations user=$USER format=account,partition,qos` lists what you may use: "
@@ -52,7 +52,7 @@ constexpr std::array<advice, 16> kAdvice{{
     {"artition", "`sinfo` lists the partitions; name one: -- --partition=NAME"},
     {"array specification",
      "fewer shards: --shards N; `scontrol show config | grep MaxArraySize` has the limit"},
-    {"Requested time limit",  // a quota's words are "users size and/or time limits"
+    {"Requested time limit",  // a quota's message says "users size and/or time limits"
      "`sinfo -o '%P %l'` lists the limits: -- --time=MINUTES"},
     {"limit",
      "a quota: fewer shards (--shards N), less time (-- --time=MINUTES), or wait until jobs have "
@@ -81,7 +81,7 @@ std::string todo_for(const std::string& said) {
       ->todo;
 }
 
-// `sbatch --parsable` prints the id, and perhaps the cluster after a semicolon, below any warnings.
+// `sbatch --parsable` prints warnings, then the id, perhaps with a semicolon and the cluster.
 std::string job_id_in(const std::string& output) {
   std::string id;
   for (std::string& line : lines_of(output)) {

@@ -8,8 +8,8 @@
 
 namespace kzoo::cluster {
 
-// Submits a batch script; returns the id of its job. `options`: of sbatch, besides those in the
-// script. Throws input::invalid with what Slurm says, and what to do.
+// Submits a batch script and returns its job's id. `options`: sbatch's, in addition to the
+// script's. Throws input::invalid with Slurm's message and advice.
 std::string submit(const std::filesystem::path& script, const std::vector<std::string>& options);
 
 // A task of an array job.
@@ -21,13 +21,13 @@ struct task {
   std::string exit_code;  // as Slurm writes it, CODE:SIGNAL; "" for 0:0
 };
 
-// Whether a task in this state will run, and whether it runs.
+// Whether a task in this state will run, or runs.
 bool is_waiting(const std::string& state);
 bool is_running(const std::string& state);
 
-// What Slurm knows of a job, or of several with commas between.
+// Slurm's answer about a job, or several separated by commas.
 struct known_job {
-  std::vector<task> tasks;  // none: it has forgotten the job, minutes after its end
+  std::vector<task> tasks;  // empty: Slurm forgets a job minutes after its end
   std::string trouble;      // why Slurm cannot be asked; "" if it can
 };
 known_job ask_about(const std::string& job);

@@ -6,8 +6,7 @@
 namespace kzoo::cluster {
 
 double estimated_work(const problem& p) {
-  // Added to the operations of each problem: judging and the rounds of timing take a while however
-  // small it is.
+  // Judging and timing rounds take a while even for the smallest problem.
   constexpr double kEach = 2.0 * 512 * 512 * 512;
   return kEach + p.flops();
 }

@@ -13,7 +13,7 @@
 namespace kzoo::cluster {
 namespace {
 
-// The last line of a log that says something; an error if there is one among the last ones.
+// The last nonempty line of a log, or the last error since the shard's latest start.
 std::string last_words(const std::filesystem::path& log) {
   constexpr std::size_t kLongest = 200;
   std::string last, error;
@@ -21,7 +21,7 @@ std::string last_words(const std::filesystem::path& log) {
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     last = line;
     if (line.find("error: ") != std::string::npos) error = line;
-    if (line.starts_with("shard ")) error.clear();  // started again
+    if (line.starts_with("shard ")) error.clear();  // restarted
   }
   return printable(error.empty() ? last : error, kLongest);
 }
@@ -32,7 +32,7 @@ void count_cells(const submission& s, std::size_t shard, shard_status& status) {
     status.cells = d.cells.size();
     status.planned = d.planned;
   } catch (const input::invalid&) {
-    // There is none yet, or not even its first line.
+    // The journal or its first line does not exist yet.
   }
 }
 
@@ -52,7 +52,7 @@ std::string why_failed(const submission& s, std::size_t shard, const task* t) {
   return words.empty() ? why : fmt::format("{}; {}", why, words);
 }
 
-// Of several jobs that have the shard, the one in which it is not over.
+// If several jobs have the shard, prefers the job in which it is not over.
 const task* task_of(std::size_t shard, const known_job& known) {
   const task* found = nullptr;
   for (const task& t : known.tasks) {

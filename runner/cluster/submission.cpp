@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFile = "submitted";
 
-// Several tasks of a job may have noted it at once.
+// Several tasks of a job may note its id at once.
 void add_id(std::string& list, const std::string& id) {
   if ((',' + list + ',').find(',' + id + ',') != std::string::npos) return;
   list += (list.empty() ? "" : ",") + id;

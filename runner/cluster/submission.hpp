@@ -1,12 +1,11 @@
 #pragma once
-// The folder that the shards of an experiment share: what was submitted, and where each shard
-// stores its results.
+// The shared folder of an experiment's shards:
 //
 //   quick.toml                the experiment, as it was when it was submitted
-//   shards.sh, merge.sh       what Slurm runs (script.hpp)
+//   shards.sh, merge.sh       the scripts for Slurm (script.hpp)
 //   submitted                 how many shards there are, and the ids of the jobs
 //   shard-0.jsonl …           their journals
-//   shard-0.log …, merge.log  what the jobs print
+//   shard-0.log …, merge.log  the output of the jobs
 //   merged.json               the result
 
 #include <cstddef>
@@ -18,16 +17,15 @@ namespace kzoo::cluster {
 struct submission {
   std::filesystem::path folder;
   std::size_t shards = 0;
-  // Ids. `job` has several, with commas between, where shards were submitted again; `merge_job` is
-  // "" where Slurm has refused it.
+  // Ids. `job`: several, separated by commas, after resubmissions. `merge_job`: "" if Slurm
+  // refused.
   std::string job, merge_job;
 
   std::filesystem::path journal_of(std::size_t shard) const;
   std::filesystem::path log_of(std::size_t shard) const;
 };
 
-// Makes the folder, with those above it. Throws input::invalid if it cannot be made, or there is
-// something in it already.
+// Creates the folder and its parents. Throws input::invalid on failure, or if it is not empty.
 void make_shared_folder(const std::filesystem::path& folder);
 
 // Writes the file `submitted`. Throws not_written.
