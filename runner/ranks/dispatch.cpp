@@ -35,7 +35,7 @@ struct rank {
   std::string device;
   process::output_log log{};
   process::child process{{std::string(kRankCommand)}, log, nullptr};
-  std::optional<std::size_t> problem{};  // that it is running
+  std::optional<std::size_t> problem{};  // the problem that it is running
 };
 
 std::string how_it_ended(const std::optional<int>& status) {
@@ -75,7 +75,6 @@ class dispatching {
         handle_messages();
       }
     } catch (const interrupt::interrupted&) {
-      // Finished cells are kept.
     }
     ranks_.clear();
     for (; reported_ < problems_.size(); ++reported_)
@@ -86,7 +85,7 @@ class dispatching {
  private:
   static bool is_busy(const std::unique_ptr<rank>& r) { return r->problem.has_value(); }
 
-  // A cell that the interrupted run has finished.
+  // Adds a cell that the interrupted run finished.
   void take_over(results::cell c) {
     watch_.taken_over(document_, c);
     cells_[c.problem].push_back(std::move(c));
@@ -106,13 +105,12 @@ class dispatching {
     }
   }
 
-  // Handles the messages that have arrived from any rank, after a wait for the first. Throws when
-  // a signal arrives.
+  // Waits for a message from any rank, then handles all that have arrived. Throws after a signal.
   void handle_messages() {
     std::vector<pollfd> watched;
     for (const auto& r : ranks_) watched.push_back({r->process.control().fd(), POLLIN, 0});
     watched.push_back({interrupt::fd(), POLLIN, 0});
-    constexpr int kWatchMs = 1000;  // a rank that is stopped sends nothing
+    constexpr int kWatchMs = 1000;  // a stopped rank sends nothing
     if (poll(watched.data(), watched.size(), kWatchMs) < 0) {
       if (errno != EINTR) throw_errno("poll");
       return;
@@ -185,7 +183,6 @@ class dispatching {
 
   void drop_device(std::size_t index) {
     rank& r = *ranks_[index];
-    // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
     const bool stopped = r.process.is_stopped();
     if (!stopped) r.process.wait_for_end(kMomentSeconds);

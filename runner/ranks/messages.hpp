@@ -1,17 +1,16 @@
 #pragma once
-// The messages between a run on several devices and its ranks, one process for each device:
-// objects with a key "op".
+// The messages between a run on several devices and its ranks: objects with a key "op".
 //
 //   to a rank      task     document: the head of the results; device, show_errors; index, parts:
 //                           which of how many ranks this is
-//                  known    line: a cell of the next problem that an interrupted run had finished
-//                  problem  index: run this one
-//   from a rank    next     ready for a problem; the previous one, if any, is finished
+//                  known    line: a finished cell of the next problem, from an interrupted run
+//                  problem  index: run this problem
+//   from a rank    next     ready for a problem; the previous problem, if any, is finished
 //                  starts   kernel
 //                  times    kernel, round
 //                  cell     line: a finished cell, in the format of the journal
 //
-// A rank runs one problem at a time; its messages are about that one.
+// A rank runs one problem at a time, which its messages are about.
 
 #include "storage/journal.hpp"
 
@@ -25,7 +24,7 @@ namespace kzoo::ranks {
 
 inline constexpr std::string_view kRankCommand = "__rank";
 
-// Adds the cell of a line to the finished ones of its problem.
+// Adds the cell of a line to the problem's finished cells.
 inline void add_line(std::vector<results::cell>& finished, const nlohmann::json& line,
                      std::size_t problem) {
   finished.push_back(storage::read_line(line, problem, finished, "a message from a rank"));

@@ -35,7 +35,7 @@ std::optional<json> next_message(process::channel& from) {
 }
 
 // Pins this process and its workers to the `index`-th of `ranks` equal sets of CPUs: judging uses
-// all CPUs it may, and must not disturb other ranks that are timing kernels.
+// every allowed CPU and must not disturb timing in other ranks.
 void pin_to_share(std::size_t index, std::size_t ranks) {
   cpu_set_t all, mine;
   if (sched_getaffinity(0, sizeof all, &all) != 0) return;
@@ -68,7 +68,7 @@ class reporter final : public run::observer {
   process::channel& to_;
 };
 
-// Asks for a problem; puts its cells that are finished already into `known`.
+// Asks for a problem; puts its finished cells into `known`.
 std::optional<std::size_t> ask(process::channel& control, run::resumed_cells& known) {
   control.send({{"op", "next"}});
   std::vector<json> lines;

@@ -9,11 +9,10 @@
 
 namespace kzoo::ranks {
 
-// Plans the experiment in `head` for one device.
 using plan_factory =
     std::function<run::plan(const results::document& head, const std::string& device)>;
 
-// Runs the problems that it receives until there are no more. Returns the exit code of the process.
+// Runs the problems that it receives until there are no more. Returns the process's exit code.
 int rank_main(const plan_factory& make_plan);
 
 }  // namespace kzoo::ranks
