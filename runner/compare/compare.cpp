@@ -27,7 +27,7 @@ change change_of(const timing::ratio& time, double threshold) {
   return low >= 1 / much && high <= much ? change::same : change::uncertain;
 }
 
-// The larger one: the device is the same, but it may have been measured in one of the runs only.
+// The larger variation: perhaps only one run measured the device.
 timing::process_spread spread_of(const document& before, const document& after,
                                  timing::clock clock) {
   const timing::process_spread x = before.spread_of(clock), y = after.spread_of(clock);
@@ -47,7 +47,7 @@ pair matched(const cell& before, const cell& after, double threshold,
                              *before.time, spread);
     p.change = change_of(*p.time, threshold);
   } else if (passes) {
-    // Both passed: without times in both there is nothing to compare but the verdict.
+    // Without times in both runs only the verdicts can be compared.
     p.change = before.time || after.time ? change::uncertain : change::same;
   }
   return p;
@@ -89,7 +89,7 @@ std::size_t comparison::count(compare::change c) const {
 
 comparison compare(const document& before, const document& after, double threshold) {
   comparison result{before, after, threshold, {}};
-  std::map<identity, const cell*> left;  // of `before`, not matched yet
+  std::map<identity, const cell*> left;  // cells of `before` without a match
   for (const cell& c : before.cells)
     if (!is_declined(c.verdict)) left.emplace(identity_of(before, c), &c);
   const auto match = [&](std::map<identity, const cell*>::iterator partner, const cell& now) {
@@ -100,7 +100,7 @@ comparison compare(const document& before, const document& after, double thresho
   };
   for (const cell& c : after.cells) {
     const identity who = identity_of(after, c);
-    // A plugin that could not be loaded has one cell, which stands for all its variants.
+    // A plugin that could not be loaded has a single cell for all its variants.
     const bool is_whole_plugin = c.kernel.variant.empty();
     const auto is_partner = [&](const identity& i) {
       return is_whole_plugin ? i.first == who.first && i.second.plugin == who.second.plugin

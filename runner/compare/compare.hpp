@@ -1,5 +1,5 @@
 #pragma once
-// Compares two runs, and the kernels of one.
+// Compares two runs, and the kernels of a run.
 
 #include "results/document.hpp"
 #include "timing/bootstrap.hpp"
@@ -15,8 +15,8 @@ namespace kzoo::compare {
 
 // `declined`: passed before, and is unsupported or unavailable now. `uncertain`: the interval
 // includes the threshold, or there is no interval. `broken`, `repaired`: the verdict changed from
-// pass to a failure, or back. `failing`: a failure in both. `added`, `gone`: only one of the runs
-// has the cell; cells that declined before do not count.
+// pass to a failure, or back. `failing`: a failure in both. `added`, `gone`: cells of a single run,
+// except for cells rejected before.
 enum class change {
   slower,
   broken,
@@ -34,17 +34,16 @@ inline constexpr std::array kChanges{
     change::uncertain, change::same,   change::failing,  change::added,  change::gone};
 std::string_view change_name(change c);
 
-// One variant on one problem, in one or both of the runs.
 struct pair {
   const results::cell *before = nullptr, *after = nullptr;
   compare::change change{};
-  std::optional<timing::ratio> time;  // after over before, where both were timed
+  std::optional<timing::ratio> time;  // after over before, if both were timed
 };
 
 struct comparison {
   const results::document &before, &after;
   double threshold;         // 0.03: changes below 3 % do not count
-  std::vector<pair> pairs;  // in the order of `after`, then those that are gone
+  std::vector<pair> pairs;  // in the order of `after`, then the cells that are gone
 
   std::size_t count(compare::change c) const;
   // Whether a cell is slower (with its whole interval beyond the threshold), broken or declined.
@@ -60,18 +59,17 @@ struct comparison {
 comparison compare(const results::document& before, const results::document& after,
                    double threshold);
 
-// Why times of the two cannot be compared, such as different devices or CUDA runtimes; "" if they
-// can.
+// Why times cannot be compared, e.g. different devices or CUDA runtimes; "" if they can.
 std::string incomparable(const results::document& before, const results::document& after);
 
-// One sentence for each difference in the conditions of two runs of an experiment: its text and
-// overrides, the device, driver and CUDA runtime, kernel-zoo's version, the plugins' files.
+// A sentence for each difference between two runs of an experiment: its text and overrides, the
+// device, driver and CUDA runtime, kernel-zoo's version, the plugins' files.
 std::vector<std::string> changes_between(const results::document& then,
                                          const results::document& now);
 
 struct place {
   const results::cell* cell;
-  timing::ratio speed;  // the baseline's time over this one's: above 1 is faster
+  timing::ratio speed;  // the baseline's time over this time: above 1 is faster
   bool is_baseline = false;
 };
 
@@ -80,8 +78,8 @@ struct ranking {
   std::vector<place> places;  // the fastest first
 };
 
-// One ranking for each problem on which `baseline`, a selector, was timed, of all cells timed by
-// the same clock. If several cells match the selector, the first in the order of the run counts.
+// A ranking for each problem on which `baseline`, a selector, was timed. Ranks all cells with the
+// same clock. The first cell that matches the selector counts.
 std::vector<ranking> rank(const results::document& d, const std::string& baseline);
 
 }  // namespace kzoo::compare
