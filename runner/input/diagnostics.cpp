@@ -21,7 +21,7 @@ std::string_view line_of(std::string_view text, unsigned line) {
   return text;
 }
 
-// Two lines: the source line, and a caret under the column. Columns count code points.
+// The source line, and a caret under the column. Columns count code points.
 std::string excerpt(std::string_view line, const location& where) {
   constexpr std::size_t kLongest = 200;
   if (line.empty() || line.size() > kLongest) return {};
@@ -44,8 +44,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// Insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal string
-// alignment). Three rows of the table are enough.
+// Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> older(b.size() + 1), old(b.size() + 1), now(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) old[j] = j;
@@ -98,7 +97,7 @@ std::string nearest(std::string_view found, const std::vector<std::string>& know
     std::size_t d = distance(word, other);
     const bool begins = word.size() >= kShortestPrefix && other.starts_with(word);
     if (begins) d = std::min<std::size_t>(d, 1);
-    // A third of the letters may be wrong, and in short words one, unless there is only one.
+    // Allows a third of the letters to differ, or one in words of two or three letters.
     const std::size_t longest = std::max(word.size(), other.size());
     if (d <= std::max<std::size_t>(longest / 3, longest > 1) && d < best_distance) {
       best = candidate;

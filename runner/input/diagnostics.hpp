@@ -12,7 +12,7 @@ namespace kzoo::input {
 
 class diagnostics {
  public:
-  // `text` is the file's content, whose lines errors quote; it must outlive this.
+  // `text`: the file's content, for quoted lines; it must outlive this.
   diagnostics(std::string file, std::string_view text);
 
   location at(unsigned line, unsigned column) const { return {file_, line, column}; }
@@ -36,8 +36,7 @@ class diagnostics {
   std::vector<entry> found_;
 };
 
-// "WHERE: error: MESSAGE", for errors that are not inside a file; where is "" for one that is of no
-// one place.
+// "WHERE: error: MESSAGE", for errors outside files; `where` may be "".
 std::string error_text(std::string_view where, std::string_view message);
 // Throws `invalid` with error_text().
 [[noreturn]] void refuse(std::string_view where, std::string_view message);
@@ -45,8 +44,7 @@ std::string error_text(std::string_view where, std::string_view message);
 // The text in quotes, shortened if long, with control characters escaped: safe for a terminal.
 std::string in_quotes(std::string_view text, char quote = '"');
 
-// The word of `known` with the smallest edit distance to `found`, regardless of case; "": none is
-// close.
+// The known word with the smallest edit distance to `found`, ignoring case; "": none is close.
 std::string nearest(std::string_view found, const std::vector<std::string>& known);
 // "; did you mean 'x'?", or "" when no known word is close.
 std::string did_you_mean(std::string_view found, const std::vector<std::string>& known);

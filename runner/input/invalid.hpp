@@ -1,5 +1,4 @@
 #pragma once
-// Invalid input from the user.
 
 #include <stdexcept>
 

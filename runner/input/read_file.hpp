@@ -15,7 +15,7 @@ struct file_kind {
 };
 inline constexpr file_kind kExperimentFile{"an experiment file", ".toml", 1};
 
-// Opens a file or a pipe, however large. Throws `invalid` if it cannot be read.
+// Opens a file or a pipe of any size. Throws `invalid` if it cannot be read.
 std::ifstream open_file(const std::filesystem::path& path, const file_kind& kind);
 
 // The whole content of a file or a pipe. Throws `invalid` if it cannot be read or is too large.
