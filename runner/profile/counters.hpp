@@ -1,5 +1,4 @@
 #pragma once
-// The counters that Nsight Compute collected for one run of a cell.
 
 #include "core/kernel_id.hpp"
 #include "core/problem.hpp"
@@ -15,7 +14,7 @@
 
 namespace kzoo::profile {
 
-// One kernel that the cell launched.
+// A kernel launch of the cell.
 struct launch {
   std::string kernel;  // as ncu writes it: with template arguments and parameters
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
@@ -29,10 +28,9 @@ struct launch {
 
 struct counters {
   std::vector<launch> launches;
-  std::vector<std::string>
-      missing;          // metrics that this ncu does not know, or does not have on this GPU
-  std::string report;   // the report file, if ncu says that it wrote one
-  std::string printed;  // ncu's output, if that is not a table of counters
+  std::vector<std::string> missing;  // metrics unknown to this ncu, or absent on this GPU
+  std::string report;                // the report file, if ncu says that it wrote one
+  std::string printed;               // ncu's output, if it is no table of counters
 };
 
 struct profiled {

@@ -1,5 +1,4 @@
-// Finds ncu, which is part of the CUDA toolkit but not always in PATH.
-// Declared in profile/ncu.hpp.
+// Finds ncu, which the CUDA toolkit contains but PATH may not. Declared in profile/ncu.hpp.
 
 #include "process/command.hpp"
 #include "profile/ncu.hpp"

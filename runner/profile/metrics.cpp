@@ -7,7 +7,7 @@
 namespace kzoo::profile::metric {
 namespace {
 
-// Stall reasons as the metrics spell them, without `selected`: that warp issues.
+// Stall reasons as the metrics spell them, without `selected`, with which a warp issues.
 constexpr std::array kReasons{"barrier",
                               "branch_resolving",
                               "dispatch_stall",

@@ -1,6 +1,5 @@
 #pragma once
-// The metrics that explain the speed of a GEMM kernel, by Nsight Compute's names. All exist on
-// compute capability 8.0 to 9.0.
+// The metrics that explain a GEMM kernel's speed. All exist on compute capability 8.0 to 9.0.
 
 #include <string>
 #include <utility>

@@ -19,7 +19,7 @@
 namespace kzoo::profile {
 namespace {
 
-// So that numbers have a decimal point.
+// Makes numbers have a decimal point.
 const std::vector<std::string> kSettings{"LC_ALL=C"};
 
 constexpr std::string_view kConnected = "==PROF== Connected to process";
@@ -40,8 +40,7 @@ std::string complaints_in(const std::string& output) {
   return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")), kLongestText);
 }
 
-// Whether an error or warning names the metric; ncu prints it as a pattern
-// "regex:^a__b\.(sum|avg)$".
+// Whether an error or warning names the metric. ncu prints a pattern: "regex:^a__b\.(sum|avg)$".
 bool complains_of(const std::string& output, const std::string& metric) {
   const std::string base = metric.substr(0, metric.find('.'));
   return std::ranges::any_of(lines_of(output), [&](const std::string& line) {
@@ -64,7 +63,7 @@ void check_access(const std::string& output) {
   }
 }
 
-// The output without ncu's progress lines and without the last line of the target.
+// The output without ncu's progress lines and the target's last line.
 std::string printed_in(const std::string& output) {
   std::string text;
   bool any = false;
@@ -76,7 +75,7 @@ std::string printed_in(const std::string& output) {
   return any ? text : "";
 }
 
-// ncu maps address space without end, starts the kernel's process, talks to it, and reads counters.
+// ncu maps unlimited address space, starts the kernel's process, talks to it, and reads counters.
 process::confinement confined_with(const std::filesystem::path& reports) {
   process::confinement c = worker::of_plugins();
   c.writable = {reports};
@@ -155,7 +154,7 @@ counters collect(const tool& asked, std::vector<std::string> metrics,
       metrics.erase(named);
       continue;
     }
-    // Checked even if there are counters: the cell may have failed after its first launches.
+    // Even with counters, the cell may have failed after its first launches.
     if (ran.output.find(kConnected) != std::string::npos)
       client::check_profiled(ran.output, complaints_in(ran.output));
     const std::string report = reports.put_in_place(report_in(ran.output));

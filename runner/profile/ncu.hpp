@@ -9,7 +9,7 @@
 
 namespace kzoo::profile {
 
-// ncu was not found, or cannot read counters. what() also says what to do.
+// ncu was not found, or cannot read counters. what() includes a remedy.
 class no_counters : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -27,13 +27,12 @@ struct tool {
 // `asked`; if "", the first found in PATH, /usr/local/cuda and /opt/nvidia. Throws no_counters.
 tool find_tool(const std::string& asked);
 
-// The complete command line of ncu. An option given by the user replaces the default.
+// The complete command line of ncu. A user's option replaces the default.
 std::vector<std::string> command_of(const tool& ncu, const std::vector<std::string>& metrics,
                                     const std::vector<std::string>& target);
 
-// Runs `target`, a command line from client/profiled.hpp, under ncu. A metric that ncu does not
-// know is left out. What ncu runs is confined. Throws no_counters, and failure when the target
-// fails.
+// Runs `target`, a command line from client/profiled.hpp, confined under ncu. Omits metrics that
+// ncu does not know. Throws no_counters, and failure when the target fails.
 counters collect(const tool& ncu, std::vector<std::string> metrics,
                  const std::vector<std::string>& target);
 

@@ -7,6 +7,6 @@
 
 namespace kzoo::profile {
 
-std::string to_text(const document& d);  // the text of a file
+std::string to_text(const document& d);
 
 }  // namespace kzoo::profile

@@ -60,7 +60,7 @@ launch read_launch(const row& names, const row& units, const row& values) {
       l.grid = extent_in(values[i]);
     } else if (names[i] == "Block Size") {
       l.block = extent_in(values[i]);
-    } else if (names[i].find("__") != std::string::npos) {  // every metric's name has it
+    } else if (names[i].find("__") != std::string::npos) {  // part of every metric's name
       if (const auto number = metric_in(values[i]))
         l.metrics[names[i]] = *number * scale_of(i < units.size() ? units[i] : "");
     }
@@ -80,7 +80,7 @@ std::optional<std::vector<launch>> read_raw_page(const std::string& output) {
     if (is_head(fields)) {
       names = fields;
       units.clear();
-      launches.clear();  // anything like a table before it was printed by the plugin
+      launches.clear();  // an earlier table was printed by the plugin
     } else if (names.empty() || fields.size() != names.size()) {
       continue;
     } else if (fields[0].empty()) {

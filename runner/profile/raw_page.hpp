@@ -1,6 +1,5 @@
 #pragma once
-// Parses the output of `ncu --csv --page raw`: among other lines, a row of column names, one of
-// units, and one for each kernel launch.
+// Parses `ncu --csv --page raw`: other lines, column names, units, a row for each kernel launch.
 
 #include "profile/counters.hpp"
 

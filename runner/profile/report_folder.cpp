@@ -38,7 +38,7 @@ report_folder::report_folder(std::vector<std::string>& arguments) {
 
 std::string report_folder::put_in_place(const std::string& report) const {
   if (asked_.empty()) return report;
-  // What else is there the kernel has written.
+  // The kernel wrote anything else in the folder.
   for (const char* ending : {"", ".ncu-rep"}) {
     const fs::path name = asked_.filename().string() + ending, written = own_.path() / name;
     if (fs::symlink_status(written).type() != fs::file_type::regular) continue;
