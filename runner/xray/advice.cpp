@@ -18,7 +18,7 @@ std::vector<std::uint32_t> active_lanes(const access_pattern& p) {
   return lanes;
 }
 
-// The bytes from each active lane to the next, if always the same.
+// The bytes from each active lane to the next, if constant.
 std::optional<std::int64_t> stride_of(const access_pattern& p) {
   const auto lanes = active_lanes(p);
   std::optional<std::int64_t> stride;
@@ -72,7 +72,7 @@ std::string on_shared(const line_counts& l) {
 }  // namespace
 
 std::string advice_on(const line_counts& l) {
-  // An unaligned row costs a sector more, and nothing can be done.
+  // An unavoidable extra sector of an unaligned row is not worth advice.
   constexpr double kWorthIt = 1.25;
   if (double(l.counts.passes) < kWorthIt * double(l.counts.ideal)) return "";
   return is_shared(l.kind) ? on_shared(l) : on_global(l);

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What kzoo_add_plugin wrote: CMake, its build folder, and the target.
+// Written by kzoo_add_plugin: CMake, its build folder, and the target.
 struct build_recipe {
   std::string cmake;
   fs::path folder;
@@ -39,7 +39,7 @@ build_recipe read_build_recipe(const fs::path& file, const std::string& plugin) 
         verdict::unavailable,
         fmt::format("xray builds {} anew, and its build folder {} is not here", plugin, folder));
   }
-  // The build writes there, and whoever wrote the file could name any folder.
+  // The build writes into the folder, and the file could name any folder.
   std::error_code fault;
   const fs::path below = fs::canonical(file, fault).lexically_relative(fs::canonical(r.folder));
   if (below.empty() || *below.begin() == ".." || !fs::exists(r.folder / "CMakeCache.txt", fault)) {

@@ -1,16 +1,14 @@
 #pragma once
-// The build of a plugin that records its accesses: made when it is first asked for, and again when
-// its sources have changed, by the build that the plugin is from.
+// The build of a plugin that records its accesses, made by the plugin's own build when needed.
 
 #include <filesystem>
 
 namespace kzoo::xray {
 
-// The analysed build of the plugin in `file`, FOLDER/cpu/NAME.so. Throws failure, unavailable or
-// error, with what to do.
+// Returns the analysed build of FOLDER/cpu/NAME.so. Throws failure, unavailable or error.
 std::filesystem::path analysed_build(const std::filesystem::path& file);
 
-// The one that is there already; empty if there is none, or only one of an older plugin.
+// Returns the existing analysed build; empty if there is none, or only an older plugin's.
 std::filesystem::path existing_build(const std::filesystem::path& file);
 
 }  // namespace kzoo::xray

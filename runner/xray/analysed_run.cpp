@@ -1,4 +1,4 @@
-// In the process that analyses a cell: the run itself.
+// The run itself, in the process that analyses a cell.
 #include "core/operands.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
@@ -23,7 +23,7 @@ namespace {
 #define KZOO_XRAY_TEXT(symbol) #symbol
 #define KZOO_XRAY_NAME(symbol) KZOO_XRAY_TEXT(symbol)
 
-// From now on the library's launches are recorded.
+// Records the library's launches from now on.
 void attach(const std::string& file, const kzoo_xray_sink& sink) {
   const boost::dll::shared_library library(file, boost::dll::load_mode::rtld_now);
   constexpr const char* kSymbol = KZOO_XRAY_NAME(KZOO_XRAY_SYMBOL);
@@ -34,8 +34,7 @@ void attach(const std::string& file, const kzoo_xray_sink& sink) {
 #undef KZOO_XRAY_NAME
 #undef KZOO_XRAY_TEXT
 
-// A kernel may divide its work by the SMs that there are. As many as an H100 and an H200 have, not
-// this machine's threads: counts must not depend on where they are taken.
+// The SM count of an H100 and an H200: counts must not depend on this machine's threads.
 results::device simulated_gpu() {
   constexpr std::uint32_t kSms = 132;
   results::device d = devices::find("cpu");
@@ -43,8 +42,7 @@ results::device simulated_gpu() {
   return d;
 }
 
-// Recording takes some 20 ns for each access of a thread. Of a kernel without tiles these are two
-// for each FMA; those with tiles have fewer.
+// Recording takes some 20 ns per thread's access. An untiled kernel has two for each FMA.
 sampling sampling_of(const analysed_cell& cell) {
   if (cell.most_blocks != 0) return {.most = cell.most_blocks};
   constexpr double kMostAccesses = 3e8;
@@ -53,10 +51,10 @@ sampling sampling_of(const analysed_cell& cell) {
   return {.share = std::min(1.0, kMostAccesses / accesses)};
 }
 
-// An instance and its matrices. Without redzones' marks and signs: the result is not judged.
+// An instance and its matrices. The result is not judged, so redzones and signs are unmarked.
 class analysed_instance {
  public:
-  // Where blocks are left out, others may find nothing written that these would have written.
+  // `sampled`: skipped blocks do not write what other blocks may read.
   analysed_instance(const kzoo_variant& variant, const problem& p, bool sampled, collector& to)
       : variant_(variant), device_(simulated_gpu()), backend_(devices::open_cpu()) {
     const kzoo_problem abi = to_abi(p);
@@ -86,7 +84,7 @@ class analysed_instance {
   static std::uint64_t row_bytes(const data::matrix& x) {
     return std::uint64_t(x.ld) * type_size(x.type);
   }
-  // Returns where element (0, 0) is.
+  // Returns the address of element (0, 0).
   void* add(const data::matrix& x, global_buffer buffer, collector& to) {
     const auto& m =
         matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x, buffer.name));
@@ -131,7 +129,7 @@ std::vector<launch> analyse_here(const analysed_cell& cell) {
     instance.run();
     return launches();
   } catch (const worker::refusal& r) {
-    // A launch that failed for what was found before: both are told.
+    // Earlier findings may explain the failed launch, so both are reported.
     std::vector<launch> found = launches();
     if (found.empty() || found.back().findings.empty()) throw failure(verdict_of(r), r.reason);
     found.back().error = r.reason;

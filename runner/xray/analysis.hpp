@@ -1,6 +1,5 @@
 #pragma once
-// Runs one cell from its analysed build, in a process of its own: this same executable, started
-// with a hidden first argument.
+// Runs a cell from its analysed build in a process of its own.
 
 #include "core/problem.hpp"
 #include "xray/counters.hpp"
@@ -15,19 +14,18 @@ namespace kzoo::xray {
 inline constexpr std::string_view kAnalysedCommand = "__analysed";
 
 struct analysed_cell {
-  std::string library;  // the analysed build
+  std::string library;
   std::uint32_t variant = 0;
   kzoo::problem problem;
   std::uint64_t most_blocks = 0;  // of each launch; 0: all, unless the problem is large
 };
 
-// What the cell launches, with counts. Throws failure.
+// The cell's launches, with counts. Throws failure.
 std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds);
 
-// The same in this process.
 std::vector<launch> analyse_here(const analysed_cell& cell);
 
-// The main function of that process. `cell`: its last argument.
+// The main function of the process. `cell`: its last argument.
 int analysed_main(std::string_view cell);
 
 }  // namespace kzoo::xray

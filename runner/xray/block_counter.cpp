@@ -20,7 +20,7 @@ void keep_worst(access_pattern& worst, const warp_access& a, unsigned passes) {
   std::uint64_t lowest = ~0ull;
   for (unsigned lane = 0; lane < kWarp; ++lane)
     if (a.active(lane)) lowest = std::min(lowest, a.address[lane]);
-  lowest -= lowest % (kBanks * kBankBytes);  // so that banks and sectors can be told
+  lowest -= lowest % (kBanks * kBankBytes);  // keeps banks and sectors recognisable
   for (unsigned lane = 0; lane < kWarp; ++lane)
     if (a.active(lane)) worst.offsets[lane] = static_cast<std::uint32_t>(a.address[lane] - lowest);
 }
@@ -113,7 +113,7 @@ void block_counter::out_of_bounds(const warp_step& step) {
   });
 }
 
-// Behind what the launch asked for there is the rest of what it could have asked for.
+// Reports accesses past the launch's dynamic shared memory, up to the most that it could request.
 void block_counter::look_past_dynamic_shared(const warp_step& step) {
   const std::uint64_t size = dynamic_shared_.end - dynamic_shared_.begin;
   for (unsigned lane = 0; lane < kWarp && size != 0; ++lane) {

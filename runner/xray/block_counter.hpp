@@ -11,7 +11,7 @@ namespace kzoo::xray {
 
 class block_counter final : replay_visitor {
  public:
-  // `ignored`: of static_shared, relative to it.
+  // `ignored`: ranges in static_shared, relative to it.
   block_counter(global_shadow& global, hazard_log& hazards, const kzoo_xray_range& static_shared,
                 const std::vector<kzoo_xray_range>& ignored)
       : global_(global),
@@ -24,7 +24,7 @@ class block_counter final : replay_visitor {
   void begin_block(const kzoo_xray_range& dynamic_shared);
   void interval(const kzoo_xray_interval& what);
 
-  // Adds what has been counted to `to`, and forgets it.
+  // Moves its counts to `to`.
   void move_to(collected_launch& to);
 
  private:
@@ -32,7 +32,7 @@ class block_counter final : replay_visitor {
     std::uint32_t pc, context;
     access kind;
     unsigned width;
-    std::uint32_t place;  // of hazards_
+    std::uint32_t place;  // number in hazards_
     site_counts counts;
   };
 

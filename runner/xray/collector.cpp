@@ -11,7 +11,7 @@ namespace {
 collector& self_of(void* self) { return *static_cast<collector*>(self); }
 block_counter& counter_of(void* worker) { return *static_cast<block_counter*>(worker); }
 
-// Counts of the blocks that were run, as if all others were like them.
+// Scales the counts of the blocks that ran to the whole grid.
 void scale_to_grid(collected_launch& l) {
   const std::uint64_t run = l.about.blocks_run;
   if (run == 0 || run == l.about.blocks) return;
@@ -96,7 +96,7 @@ block_counter& collector::begin_worker(const kzoo_xray_range& static_shared) {
       std::make_unique<block_counter>(global_, hazards_, static_shared, ignored_));
 }
 
-// What the workers have counted belongs to the last launch.
+// Adds the workers' counts to the last launch.
 void collector::gather() {
   const std::lock_guard lock(mutex_);
   if (launches_.empty()) return;

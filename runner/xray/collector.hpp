@@ -1,5 +1,4 @@
 #pragma once
-// Counts what an analysed build records.
 
 #include "xray/counters.hpp"
 #include "xray/global_shadow.hpp"
@@ -21,9 +20,9 @@ namespace kzoo::xray {
 
 // The accesses of one kind at one place.
 struct site_counts {
-  request_counts single;      // as the source has them
+  request_counts single;      // as in the source
   request_counts merged;      // neighbouring loads merged as nvcc does: merged_loads.hpp
-  unsigned merged_width = 0;  // of the widest of them, bytes per lane
+  unsigned merged_width = 0;  // the widest merged load, bytes per lane
   bool mergeable = false;     // all were loads that can be merged
   access_pattern worst;
 
@@ -43,7 +42,7 @@ struct collected_launch {
   std::vector<hazard_record> hazards;
 };
 
-// How many blocks of a launch are run: this share, but at least one, and no more than `most`.
+// How many blocks of a launch run: this share, but at least one and at most `most`.
 struct sampling {
   double share = 1;
   std::uint64_t most = ~0ull;
@@ -51,7 +50,7 @@ struct sampling {
 
 class block_counter;
 
-// Receives the records of one run. Must outlive it.
+// Receives the records of a run. Must outlive it.
 class collector {
  public:
   collector();
@@ -59,15 +58,13 @@ class collector {
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;
 
-  // Accesses to these are global ones; all others, but for shared memory, are not counted.
+  // Accesses to the buffer are global. Accesses to neither a buffer nor shared memory do not count.
   void add_global(const global_buffer& buffer) { global_.add(buffer); }
-  // Of each launch only some blocks are run, spread over the grid, and counts are scaled to all.
+  // Runs only some blocks of each launch, spread over the grid, and scales the counts to all.
   void sample(const sampling& s) { sampling_ = s; }
-  // These are no __shared__ variables, though they are among them: bytes from the first of them.
+  // Ranges among the __shared__ variables that are none; bytes from the first variable.
   void ignore(std::vector<kzoo_xray_range> ranges) { ignored_ = std::move(ranges); }
-  // What an analysed build is attached to.
   const kzoo_xray_sink& sink() const { return sink_; }
-  // The launches so far, in order.
   std::vector<collected_launch> take();
 
  private:
@@ -83,7 +80,7 @@ class collector {
   sampling sampling_;
   std::vector<bool> chosen_;  // empty: all blocks
   std::vector<collected_launch> launches_;
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards workers_
   std::vector<std::unique_ptr<block_counter>> workers_;
 };
 

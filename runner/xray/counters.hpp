@@ -1,5 +1,5 @@
 #pragma once
-// What an analysis counts, in Nsight Compute's terms: docs/xray.md defines each.
+// The counts of an analysis, in Nsight Compute's terms: docs/xray.md defines each.
 
 #include "core/kernel_id.hpp"
 #include "core/problem.hpp"
@@ -29,16 +29,15 @@ inline constexpr std::array kAccesses{
 
 constexpr bool is_shared(access a) { return a >= access::shared_load; }
 const char* access_name(access a);  // "global load"
-// What its passes are called.
 constexpr const char* passes_name(access a) { return is_shared(a) ? "wavefronts" : "sectors"; }
 
 // Sums over requests. A request is one instruction of one warp.
 struct request_counts {
   std::uint64_t requests = 0;
-  std::uint64_t lanes = 0;   // active ones
-  std::uint64_t bytes = 0;   // different ones that the lanes ask for
+  std::uint64_t lanes = 0;   // active lanes
+  std::uint64_t bytes = 0;   // distinct bytes that the lanes access
   std::uint64_t passes = 0;  // sectors of global memory, wavefronts of shared memory
-  std::uint64_t ideal = 0;   // the fewest passes that these bytes need
+  std::uint64_t ideal = 0;   // the fewest passes for these bytes
 
   request_counts& operator+=(const request_counts& o) {
     requests += o.requests;
@@ -53,7 +52,7 @@ struct request_counts {
   std::uint64_t excess() const { return passes - ideal; }
 };
 
-// The request of a line that needs the most passes: its lanes' addresses, relative to the lowest.
+// The request of a line with the most passes: its lanes' addresses, relative to the lowest.
 struct access_pattern {
   std::uint32_t mask = 0;  // the active lanes
   unsigned bytes = 0;      // per lane
@@ -64,7 +63,7 @@ struct access_pattern {
 using process::source_frame;
 
 struct line_counts {
-  source_frame where;                // the innermost line that is not the SDK's
+  source_frame where;                // the innermost line outside the SDK
   std::vector<source_frame> called;  // from where, innermost first
   access kind{};
   unsigned width = 0;  // bytes per lane
@@ -76,11 +75,11 @@ struct line_counts {
 struct finding {
   std::string what;             // "race in shared memory"
   std::string advice;           // a sentence: what to do
-  std::string detail;           // the first of them: "threads 0 and 33 of block 2"
-  source_frame where, earlier;  // earlier: of a race, the access before; else empty
+  std::string detail;           // the first: "threads 0 and 33 of block 2"
+  source_frame where, earlier;  // earlier: the other access of a race; else empty
   std::uint64_t count = 0;
 
-  // "mine.cu:21", of a race "mine.cu:21 and mine.cu:18".
+  // "mine.cu:21"; for a race "mine.cu:21 and mine.cu:18".
   std::string places() const {
     return place_text(where) + (earlier.line == 0 ? "" : " and " + place_text(earlier));
   }
@@ -90,12 +89,12 @@ struct launch {
   std::string kernel;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint64_t blocks = 0;      // of the grid
-  std::uint64_t blocks_run = 0;  // fewer where blocks were sampled
+  std::uint64_t blocks_run = 0;  // fewer if blocks were sampled
   std::uint64_t barriers = 0;    // instructions of warps that wait for their block
-  std::uint64_t uncounted = 0;   // accesses of operations of whole warps, such as wmma
+  std::uint64_t uncounted = 0;   // accesses by whole-warp operations such as wmma
   std::vector<line_counts> lines;
   std::vector<finding> findings;
-  std::string error;  // what the launch ended with, after a finding; else ""
+  std::string error;  // how the launch failed after a finding; else ""
 
   request_counts total(access a) const {
     request_counts sum;

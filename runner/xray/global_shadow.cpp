@@ -13,8 +13,7 @@
 namespace kzoo::xray {
 namespace {
 
-// An access in 64 bits, so that OS threads can exchange it: bytes of the word, launch, block and
-// place, each modulo its field. Never 0.
+// An access in 64 bits, atomic for OS threads. Each part is modulo its field; never 0.
 constexpr unsigned kPlaceBits = 24, kBlockBits = 28, kLaunchBits = 8;
 
 std::uint64_t pack(unsigned bytes, std::uint64_t launch, std::uint64_t block, std::uint32_t place) {
@@ -56,7 +55,7 @@ std::string element_text(const global_buffer& b, std::uint64_t address) {
                      offset % b.row_bytes / b.element_bytes, b.name);
 }
 
-// An access from `first` to `end` that begins before it, ends past it, or writes between its rows.
+// For an access [first, end) that begins before the buffer, ends past it, or writes between rows.
 std::string outside_text(const global_buffer& b, std::uint64_t first, std::uint64_t end) {
   if (first < b.begin) return fmt::format("{} bytes before {}", b.begin - first, b.name);
   if (b.row_bytes == 0) return fmt::format("{} bytes past the end of {}", end - b.end, b.name);
@@ -87,8 +86,8 @@ const global_shadow::shadowed* global_shadow::find(std::uint64_t address) const 
   return nullptr;
 }
 
-// What no longer holds its poison was written: by an earlier launch, which the shadow knows, or by
-// code of the host, such as a memset, which nothing records.
+// Elements without their poison were written by an earlier launch, which the shadow knows, or by
+// host code such as a memset, which nothing records.
 void global_shadow::note_host_writes(const shadowed& s) {
   const auto* const bytes = reinterpret_cast<const std::byte*>(s.buffer.outer_begin);
   const unsigned size = s.buffer.element_bytes;

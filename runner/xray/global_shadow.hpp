@@ -1,5 +1,5 @@
 #pragma once
-// What the blocks of a launch have done with each word of global memory. For all OS threads.
+// The accesses of a launch's blocks to each word of global memory. Thread-safe.
 
 #include "data/matrix.hpp"
 #include "xray/hazards.hpp"
@@ -14,12 +14,11 @@ namespace kzoo::xray {
 
 // A matrix, or the workspace, with redzones around it.
 struct global_buffer {
-  const char* name = "";                         // "C"; kept: a literal
+  const char* name = "";                         // "C"; a literal, since it is kept
   std::uint64_t begin = 0, end = 0;              // its elements
   std::uint64_t outer_begin = 0, outer_end = 0;  // with the redzones
   bool filled = false;                           // before the kernel runs; else it is poison
-  bool input =
-      false;  // A or B: nothing but its bounds is watched. The judge sees what writes to it
+  bool input = false;  // A or B: only bounds are watched. The judge sees writes
   unsigned element_bytes = 1;
   std::uint64_t row_bytes = 0;  // from row to row; 0: no matrix
   data::matrix spec{};          // of the words from outer_begin on
@@ -32,11 +31,10 @@ class global_shadow {
   void add(const global_buffer& buffer);
   bool contains(std::uint64_t address) const { return find(address) != nullptr; }
 
-  // One launch at a time, before its blocks.
+  // Begins a launch, before its blocks. Launches do not overlap.
   void begin_launch(std::uint64_t blocks);
   void access(const touching_warp& who, const warp_access& a);
-  // The block has done what orders its accesses before or after those of others: a fence, or an
-  // atomic operation.
+  // The block has ordered its accesses relative to other blocks: by a fence or an atomic operation.
   void order(std::uint64_t block) {
     if (block < ordered_count_) ordered_[block].store(true, std::memory_order_relaxed);
   }
@@ -51,9 +49,9 @@ class global_shadow {
   };
   struct shadowed {
     global_buffer buffer;
-    // Zeros, and no memory before they are used. Null for inputs.
+    // Zeros, without memory until used. Null for inputs.
     std::unique_ptr<word[], freed> words;
-    std::unique_ptr<std::uint8_t[], freed> written;  // of each word, a bit for each byte
+    std::unique_ptr<std::uint8_t[], freed> written;  // a bit for each byte of each word
   };
 
   const shadowed* find(std::uint64_t address) const;

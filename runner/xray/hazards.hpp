@@ -1,6 +1,5 @@
 #pragma once
-// Accesses that are wrong on a GPU, whatever the simulator makes of them: accesses out of bounds,
-// races, reads of what is uninitialised and misaligned ones.
+// Accesses that are wrong on a GPU, even if the simulator tolerates them.
 
 #include "xray/transactions.hpp"
 
@@ -15,33 +14,32 @@
 
 namespace kzoo::xray {
 
-// Where something in the library's code is: an access, and the calls that led to it, innermost
-// first. In bytes from the library's beginning, of the instruction after it.
+// An access in the library's code and its calls, innermost first; offsets of the next instruction.
 struct code_place {
   std::uint32_t pc = 0;
   std::vector<std::uint32_t> callers;
   auto operator<=>(const code_place&) const = default;
 };
 
-// What causes others comes first: findings are told in this order.
+// In the order of reports: causes come first.
 enum class hazard : std::uint8_t {
   shared_bounds,  // an index outside its array, or an address outside dynamic shared memory
   global_write_bounds,
   global_read_bounds,
   shared_race,       // two threads of a block, no barrier between them
   global_race,       // two blocks
-  shared_unwritten,  // a read of what nobody wrote
+  shared_unwritten,  // a read of unwritten memory
   global_unwritten,
-  global_unwritten_sum,  // an atomic operation on what nobody wrote
+  global_unwritten_sum,  // an atomic operation on unwritten memory
   misaligned
 };
 
 using dimensions = std::array<std::uint32_t, 3>;
 
-// What was wrong where, and the first time that it was.
+// A hazard at a place, with its first occurrence.
 struct hazard_record {
   hazard what{};
-  code_place first, second;  // second: of a race, the access before
+  code_place first, second;  // second: the other access of a race
   std::string detail;        // "threads 0 and 33 of block 2"
   std::uint64_t count = 0;   // accesses of threads
 };
@@ -49,14 +47,14 @@ struct hazard_record {
 // The hazards of a run, from all OS threads.
 class hazard_log {
  public:
-  // One launch at a time, before its blocks.
+  // Begins a launch, before its blocks. Launches do not overlap.
   void begin_launch(const dimensions& grid, const dimensions& block);
-  // Their places in the launch: "7", or "(7,0,0)" where it has several dimensions.
+  // Their places in the launch: "7", or "(7,0,0)" with several dimensions.
   std::string block_name(std::uint64_t block) const;
   std::string thread_name(std::uint32_t thread) const;
-  // A number for a place: the same for the same place.
+  // Equal places have the same number.
   std::uint32_t number_of(const code_place& place);
-  // `detail` is called for the first of its kind. `second` is `first` where there is one place.
+  // Calls `detail` for the first hazard of its kind. `second`: equal to `first` for a single place.
   template <class Detail>
   void add(hazard what, std::uint32_t first, std::uint32_t second, const Detail& detail) {
     const std::lock_guard lock(mutex_);
@@ -71,13 +69,13 @@ class hazard_log {
     std::uint64_t count = 0;
   };
   dimensions grid_{}, block_{};
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards the members below
   std::map<code_place, std::uint32_t> numbers_;
   std::vector<code_place> places_;
   std::map<std::tuple<hazard, std::uint32_t, std::uint32_t>, entry> found_;
 };
 
-inline constexpr unsigned kWordBytes = 4;  // what shadows keep account of
+inline constexpr unsigned kWordBytes = 4;  // granularity of shadows
 
 enum class touch : std::uint8_t { read, write, atomic };
 
@@ -85,11 +83,10 @@ enum class touch : std::uint8_t { read, write, atomic };
 struct touching_warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0;
-  std::uint32_t interval = 0;  // barriers of its block before
-  std::uint32_t place = 0;     // of hazard_log
+  std::uint32_t interval = 0;  // earlier barriers of its block
+  std::uint32_t place = 0;     // number in hazard_log
   touch how{};
-  // An operation of the whole warp. It may load fragments ahead, and read what nobody wrote for the
-  // last, which is never used.
+  // A whole-warp operation. It may read ahead, past the written memory, for an unused fragment.
   bool together = false;
   const std::array<std::uint16_t, kWarp>* meetings =
       nullptr;  // of each lane with others of its warp

@@ -1,8 +1,8 @@
 #pragma once
-// Loads of neighbouring words, as nvcc merges them. A loop that reads a row of shared memory word
-// by word is unrolled, and four words that are 16 aligned bytes in every lane become one load. The
-// simulator runs the loop as it is written; so this waits for a load's neighbours until the warp's
-// next barrier or store to shared memory, beyond which no load moves.
+// Merges loads of neighbouring words as nvcc does. It unrolls a loop that reads a row of shared
+// memory word by word. Four words in 16 aligned bytes of every lane become one load. The simulator
+// runs the loop as written. The merger therefore waits for neighbours until the warp's next barrier
+// or store to shared memory, which no load crosses.
 
 #include "xray/transactions.hpp"
 
@@ -14,15 +14,13 @@ namespace kzoo::xray {
 
 class merged_loads {
  public:
-  // Whether the lanes' loads of 4 bytes may be part of a larger one: their places in 16 bytes are
-  // the same.
+  // Whether the lanes' loads of 4 bytes have equal offsets in 16 bytes, so that they may be merged.
   static bool same_phase(const warp_access& a);
 
-  // A load of 4 bytes per lane by `site`, with same_phase(). One that is there already, with the
-  // same addresses, is the same load.
+  // Adds a load of 4 bytes per lane, with same_phase(). Repeated loads of an address count once.
   void add(std::uint32_t site, const warp_access& a);
 
-  // Calls emit(site, access) for the loads of 16, 8 and 4 bytes that they make, and forgets them.
+  // Calls emit(site, access) for the merged loads of 16, 8 and 4 bytes, and clears them.
   template <class Emit>
   void take(const Emit& emit) {
     for (const auto& [of, g] : groups_) {
@@ -50,9 +48,9 @@ class merged_loads {
  private:
   struct group {
     warp_access base;    // addresses rounded down to 16 bytes
-    unsigned words = 0;  // which of the four have been loaded
+    unsigned words = 0;  // a bit for each loaded word of the four
   };
-  // Site, active lanes, the first lane's 16 bytes, and the other lanes' relative to them, hashed.
+  // Site, active lanes, the first lane's 16 bytes, and a hash of the other lanes' relative to them.
   using key = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
   std::map<key, group> groups_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What the threads of a block have done with each word of its shared memory.
+// The accesses of a block's threads to each word of its shared memory.
 
 #include "xray/hazards.hpp"
 
@@ -13,7 +13,7 @@ class shared_shadow {
  public:
   explicit shared_shadow(hazard_log& log) : log_(log) {}
 
-  // A block has these bytes, and nothing of them is written yet.
+  // Begins a block, with nothing written in these ranges.
   void begin_block(const kzoo_xray_range& static_shared, const kzoo_xray_range& dynamic_shared);
   void access(const touching_warp& who, const warp_access& a);
 

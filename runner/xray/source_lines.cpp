@@ -21,7 +21,7 @@ using process::own_frame;
 using frame_table = std::map<std::uint32_t, frames>;
 
 frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
-  // The instruction before a return address, which may be another line's first.
+  // A return address may belong to the next line, so this looks up the instruction before it.
   std::vector<std::uint64_t> addresses;
   for (const std::uint32_t place : places) addresses.push_back(place - 1);
   const std::vector<frames> found = process::frames_at(library, addresses);
@@ -31,7 +31,7 @@ frame_table look_up(const std::filesystem::path& library, const std::set<std::ui
   return table;
 }
 
-// All frames of an access: those inlined at its own place, then those of its callers.
+// All frames of an access: inlined frames at its own place, then its callers'.
 frames chain_of(const code_place& place, const frame_table& table) {
   frames all = table.at(place.pc);
   for (const std::uint32_t caller : place.callers) {
@@ -96,7 +96,7 @@ finding finding_of(const hazard_record& h, const frame_table& table) {
   return f;
 }
 
-// The same at the same lines, from different callers, is one.
+// Merges findings at the same lines from different callers.
 void add(std::vector<finding>& all, const finding& f) {
   for (finding& known : all) {
     if (known.what != f.what || known.where.file != f.where.file ||

@@ -5,7 +5,7 @@
 namespace kzoo::xray {
 namespace {
 
-// The different units of kSize bytes that the lanes in `mask` access, sorted.
+// The distinct units of kSize bytes that the lanes in `mask` access, sorted.
 template <unsigned kSize>
 class units {
  public:
@@ -38,7 +38,7 @@ unsigned most_in_a_bank(words& w) {
   return most;
 }
 
-// Whether each active lane has the address of lane^distance, where that is active.
+// Whether each active lane has the address of lane^distance, if that is active.
 bool equal_neighbours(const warp_access& a, unsigned distance) {
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if (!a.active(lane) || !a.active(lane ^ distance)) continue;
@@ -52,9 +52,9 @@ struct lane_groups {
   unsigned count = 0;
 };
 
-// The groups of lanes that are served one after the other, by the bytes that each lane accesses:
-// all 32, halves or quarters. Two neighbouring groups of a load are one if all lanes ask in pairs
-// for the same: each what lane^1 does, or each what lane^2 does.
+// Groups of lanes that are served one after the other, by bytes per lane: all 32, halves or
+// quarters. Neighbouring groups of a load merge if each lane accesses the same as lane^1, or each
+// as lane^2.
 lane_groups groups_of(const warp_access& a, bool load) {
   if (a.bytes <= 4) return {{0xffffffffu}, 1};
   const bool pairs = load && (equal_neighbours(a, 1) || equal_neighbours(a, 2));
@@ -68,7 +68,7 @@ lane_groups groups_of(const warp_access& a, bool load) {
 
 unsigned ceil_div(unsigned count, unsigned size) { return (count + size - 1) / size; }
 
-// Of lanes that may overlap: in bytes where they are narrower than a bank, else in words.
+// Distinct bytes of lanes that may overlap; in words if lanes are not narrower than a bank.
 unsigned different_bytes(const warp_access& a) {
   if (a.bytes == 1) return units<1>(a, a.mask).count();
   if (a.bytes == 2) return units<2>(a, a.mask).count() * 2;

@@ -1,6 +1,5 @@
 #pragma once
-// What one request of a warp costs the memory system. The rules for shared memory were found on an
-// H200 with Nsight Compute: docs/xray.md.
+// The cost of a warp's request to memory. The rules were found on an H200: docs/xray.md.
 
 #include <array>
 #include <cstdint>
@@ -9,7 +8,7 @@ namespace kzoo::xray {
 
 inline constexpr unsigned kWarp = 32, kSectorBytes = 32, kBanks = 32, kBankBytes = 4;
 
-// One instruction of one warp: the active lanes, and where each of them accesses `bytes`.
+// An instruction of a warp: the active lanes, and the address at which each accesses `bytes`.
 struct warp_access {
   std::uint32_t mask = 0;
   unsigned bytes = 0;
@@ -21,7 +20,7 @@ struct warp_access {
 struct cost {
   unsigned passes = 0;  // sectors, or wavefronts
   unsigned ideal = 0;   // the fewest for the same bytes
-  unsigned bytes = 0;   // different ones
+  unsigned bytes = 0;   // distinct bytes
 };
 
 cost global_cost(const warp_access& a);

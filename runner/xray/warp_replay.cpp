@@ -6,8 +6,7 @@
 namespace kzoo::xray {
 namespace {
 
-// Keys order lanes: the smallest is next. Lanes that wait for others go last, before those at their
-// ends.
+// The lane with the smallest key runs next. Waiting lanes come last, before ended lanes.
 constexpr std::uint64_t kEnded = ~0ull, kWaits = kEnded - 1;
 
 std::uint64_t key_of(std::uint32_t depth, std::uint64_t place) {
@@ -38,7 +37,7 @@ void warp_replay::update_key(unsigned lane) {
   } else if (l.begin->kind == KZOO_XRAY_SYNC) {
     keys_[lane] = kWaits;
   } else {
-    // A function that has just been called is where its call is.
+    // A called function's place is its call, until its first instruction.
     const bool call = l.begin->kind == KZOO_XRAY_CALL;
     keys_[lane] = key_of(contexts_.depth((*at_)[lane]), call ? l.begin->address : l.begin->pc);
   }

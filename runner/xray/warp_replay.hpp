@@ -1,8 +1,7 @@
 #pragma once
-// Puts the logs of a warp's lanes together again as the instructions of one warp. Lanes of a
-// simulated warp run one after the other; on a GPU they run together while they are at the same
-// place. At each step the lanes run that are deepest in calls, and of those the ones at the lowest
-// address: so lanes that took different ways meet again where these join.
+// Combines the logs of a warp's lanes into the instructions of one warp. The simulator runs lanes
+// one after the other, a GPU runs lanes at the same place together. Each step runs the deepest
+// calls and, among them, the lowest address. Diverged lanes thus meet where their paths join.
 
 #include "xray/transactions.hpp"
 
@@ -16,7 +15,7 @@
 
 namespace kzoo::xray {
 
-// Functions that have called each other, by their call sites. 0: the kernel's caller.
+// Nested calls by their call sites. 0: the kernel's caller.
 class call_contexts {
  public:
   std::uint32_t enter(std::uint32_t from, std::uint32_t call_site);
@@ -31,7 +30,7 @@ class call_contexts {
   };
   std::vector<node> nodes_{{0, 0, 0}};
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known_;
-  std::pair<std::uint32_t, std::uint32_t> last_{~0u, ~0u};  // entered, and what it gave
+  std::pair<std::uint32_t, std::uint32_t> last_{~0u, ~0u};  // last enter(): arguments, result
   std::uint32_t last_entered_ = 0;
 };
 
@@ -55,7 +54,7 @@ class replay_visitor {
 class warp_replay {
  public:
   explicit warp_replay(call_contexts& contexts) : contexts_(contexts) {}
-  // `at`: the context of each lane, which the interval continues from and changes.
+  // `at`: the context of each lane, carried from interval to interval.
   void run(const kzoo_xray_interval& what, std::array<std::uint32_t, kWarp>& at,
            replay_visitor& visitor);
 

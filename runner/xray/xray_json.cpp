@@ -63,7 +63,6 @@ void map(auto& io, is<xray::finding> auto& f) {
   io("advice", f.advice);
 }
 
-// The counts of all lines together.
 struct totals {
   const xray::launch& of;
 };
@@ -118,7 +117,7 @@ int analysed_main(std::string_view cell) {
 
 namespace {
 
-// A kernel runs in the process that tells this, and could tell anything.
+// The kernel runs in the process that reports this, and could report anything.
 class cleaner {
  public:
   static void clean(std::vector<launch>& launches) {
@@ -138,7 +137,7 @@ class cleaner {
 
  private:
   static void clean(std::string& text) { text = printable(text, kLongestText); }
-  // Reports show its lines: a device, say, would have no end.
+  // Reports show the source file's lines; a device, for example, would have no end.
   static void clean(source_frame& f) {
     constexpr std::uintmax_t kLongestSource = 16 << 20;
     clean(f.function);
