@@ -42,9 +42,11 @@ problem_set read_problem(table_reader& keys, const location& where);
 // The sets in the order of the file, or a default set. Each set's default `allow` is the file's.
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report);
 
-// The shapes of all sets, each once.
 std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets);
 
+// Expands the sets to every combination, each once: sets in order, then dtype, layout, shape,
+// batch, alpha, beta, epilogue, padding. A single GEMM ignores the storage of batches. Over
+// kMostProblems, reports an error and returns nothing.
 std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report);
 
 }  // namespace kzoo::experiment

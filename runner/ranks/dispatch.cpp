@@ -183,6 +183,7 @@ class dispatching {
 
   void drop_device(std::size_t index) {
     rank& r = *ranks_[index];
+    // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
     const bool stopped = r.process.is_stopped();
     if (!stopped) r.process.wait_for_end(kMomentSeconds);

@@ -65,15 +65,14 @@ struct document {
   void compare_with_baseline(std::span<cell> of_one_problem) const;
 };
 
-// 0 if a cell passed, the others passed, are unsupported or have no build for this device, and
-// there are no unjudged sources; else 1. Tuning ignores configurations that do not compile.
+// Whether the cell's configuration of a tuned source does not compile.
 bool does_not_compile(const document& d, const cell& c);
 // Whether no kernel failed and none ran: all were rejected.
 bool nothing_ran(const document& d);
 // Plugins from sources that rejected every problem: other kernels' passes would hide it.
 std::vector<std::string> unjudged_sources(const document& d);
-// 0 if a cell passed, every other cell passed, is unsupported or has no build for this device, and
-// there are no unjudged sources. Tuning ignores configurations that do not compile.
+// 0 if a cell passed, the others passed, are unsupported or have no build for this device, and
+// there are no unjudged sources; else 1. Tuning ignores configurations that do not compile.
 int exit_code(const document& d);
 
 }  // namespace kzoo::results

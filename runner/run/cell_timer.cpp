@@ -154,6 +154,7 @@ void cell_timer::sample(kind& k, int round, int warmed_up, double warmup_seconds
   const double seconds = steady_seconds() - start;
   fail_unless(taken.judgement, step::kTimed, "right when it ran once, wrong when it was timed: ");
   if (!passes()) return;
+  // Warm-up of an idle device or a new process does not count against the time limit.
   const bool was_idle = how_.fresh_processes || warmup_seconds > 0;
   const double warmup_time = was_idle ? std::min(taken.warmup_seconds, seconds) : 0;
   worker_clock_.add(taken);
