@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first of what was found: "race in shared memory, mine.cu:21 and mine.cu:18: threads 0 and 32
-// of block 0 (on 32x32x32 f32); put …; 2 more".
+// "race in shared memory, mine.cu:21 and mine.cu:18: threads 0 and 32 of block 0 (on …); …".
 std::string words_of(const std::vector<xray::finding>& all, const problem& p) {
   const xray::finding& f = all.front();
   const std::string more = all.size() == 1 ? "" : fmt::format("; {} more", all.size() - 1);

@@ -8,8 +8,7 @@
 
 namespace kzoo::cli {
 
-// Of a plugin that was compiled from a source, with these options of the compiler, it compiles the
-// analysed build; of others it takes the one that there is.
+// Compiles a source's analysed build, with these options. Other plugins need an existing build.
 run::find_access_analysis access_analyses(std::vector<std::string> build_args);
 
 }  // namespace kzoo::cli

@@ -13,8 +13,8 @@ namespace kzoo::cli {
 int check(const run_options& options) {
   results::experiment e = load_experiment(options, options);
   const auto file = e.file.string();
-  // A file can be checked on a machine without its device, and a note says so: builds for a GPU say
-  // what variants they have without one. Where there are none, those for the CPU are looked up.
+  // A file can be checked without its device, with a note: builds for a GPU list their variants
+  // without a GPU. If there are none, builds for the CPU are used.
   std::string missing;
   results::device device;
   try {
@@ -49,7 +49,7 @@ int check(const run_options& options) {
              broken, broken == 1 ? "y" : "ies", variants * problems, plan.device.id);
     return kSomeCellFailed;
   }
-  // On the device that it is meant for there may be some.
+  // A missing device may have builds.
   if (variants == 0 && missing.empty()) {
     print_to(stderr, "{}: error: nothing to run: none of its plugins is built for {}\n", file,
              plan.device.id);

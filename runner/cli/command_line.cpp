@@ -28,7 +28,7 @@ constexpr const char* kDescription =
     "Loads the GEMM kernel plugins that an experiment names, checks each against an fp64\n"
     "reference and all against each other, and compares their times.";
 
-// Removes the words from -- on, and returns those after it.
+// Removes "--" and the words after it, and returns these words.
 std::vector<std::string> taken_after_dashes(std::vector<std::string>& words) {
   const auto dashes = std::ranges::find(words, "--");
   if (dashes == words.end()) return {};
@@ -66,7 +66,7 @@ void execute(CLI::App& app, std::vector<std::string> words, call& c) {
   app.parse(words);
 }
 
-// Mistakes are not complained of: the command itself, called afterwards, will do so.
+// Silent about errors, since the command itself will report them.
 int print_needs_of(CLI::App& app, std::vector<std::string> words, call& c) try {
   c.asks_needs = true;
   words.erase(words.begin());
@@ -76,7 +76,7 @@ int print_needs_of(CLI::App& app, std::vector<std::string> words, call& c) try {
   return kOk;
 }
 
-// A shell asks at each press of a key: what cannot be found out is not complained of.
+// Silent about errors, since a shell asks at each keystroke.
 int print_completions(const CLI::App& app, std::string_view line) try {
   for (const std::string& word : completions(app, line)) print_to(stdout, "{}\n", word);
   return kOk;

@@ -13,7 +13,7 @@ class App;
 
 namespace kzoo::cli {
 
-// Parses the command line and runs the subcommand. Returns the exit code of the program.
+// Parses the command line and runs the subcommand. Returns the program's exit code.
 int command_line(int argc, char** argv);
 
 inline constexpr const char* kExitCodes =
@@ -23,23 +23,20 @@ inline constexpr const char* kExitCodes =
     "asked for is not there, 4 `compare` found a cell that is slower, fails or declines now, 5 the\n"
     "results could not be written (disk full, closed pipe), 130 interrupted.";
 
-// A command line besides its options, and what comes of it.
+// The words of a command line that are not options, and its exit code.
 struct call {
-  std::vector<std::string> after_dashes;  // what stood after --, taken away before parsing
-  bool asks_needs = false;  // they are printed, and nothing is carried out (cli/needs.hpp)
+  std::vector<std::string> after_dashes;  // removed before parsing
+  bool asks_needs = false;  // print them instead of running the command (cli/needs.hpp)
   int code = kOk;
 };
 
-// To parse is then to execute the subcommand that is named. The runner's app keeps a reference to
-// the call.
+// Parsing then runs the named subcommand. The runner's app keeps a reference to the call.
 void add_subcommands(CLI::App& runner, call& c);
 
-// Completion in shells: scripts/completion asks `runner --complete LINE`, and offers what is
-// printed.
+// Shell completion: scripts/completion offers the output of `runner --complete LINE`.
 inline constexpr std::string_view kCompleteCommand = "--complete";
 
-// What the last word of the line, which ends at the cursor, may become; empty where that is any
-// file. Commands and options are those of the app.
+// Completions of the last word of the line, which ends at the cursor. Empty if any file fits.
 std::vector<std::string> completions(const CLI::App& runner, std::string_view line);
 
 }  // namespace kzoo::cli

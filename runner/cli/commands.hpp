@@ -1,5 +1,5 @@
 #pragma once
-// The subcommands and their options. Each function returns the exit code of the program.
+// The subcommands and their options. Each function returns the program's exit code.
 
 #include "report/terminal.hpp"
 #include "results/validation.hpp"
@@ -29,42 +29,42 @@ inline constexpr int kSignalled = 128;  // plus the signal's number, as in a she
 
 // Options of every subcommand that loads plugins.
 struct common_options {
-  std::vector<std::string> plugin_folders;  // --plugin-dir, searched before the built-in ones
-  std::vector<std::string> build_args;      // --build-args, of the compiler
+  std::vector<std::string> plugin_folders;  // --plugin-dir, searched before the built-in folders
+  std::vector<std::string> build_args;      // compiler options
   bool in_process = false;
 };
 
 // Output options of run and rerun.
 struct output_options : common_options {
   report::shown_options shown;
-  std::string json, csv, markdown, junit;  // "" : none, "-": stdout
-  std::string journal;                     // "" : under results/
+  std::string json, csv, markdown, junit;  // "": none, "-": stdout
+  std::string journal;                     // "": under results/
   bool no_journal = false;
   bool quiet = false;
   bool show_errors = false;
 };
 
-// An experiment file, and what the command line overrides in it.
+// An experiment file, and the command line's overrides.
 struct experiment_options {
   std::string file;
-  std::string device;                 // "" : as the file says
-  std::vector<std::string> plugins;   // empty: as the file says
-  std::vector<std::string> sizes;     // empty: as the file says
-  std::vector<std::string> layouts;   // empty: as the file says
-  std::vector<std::string> batches;   // empty: as the file says
+  std::string device;                 // "": the file's
+  std::vector<std::string> plugins;   // empty: the file's
+  std::vector<std::string> sizes;     // empty: the file's
+  std::vector<std::string> layouts;   // empty: the file's
+  std::vector<std::string> batches;   // empty: the file's
   std::vector<std::string> problems;  // by number; empty: all
-  std::string tier;                   // "" : as the file says
-  // Of `tune`:
+  std::string tier;                   // "": the file's
+  // For `tune`:
   bool tune = false;
-  std::string baseline;                    // "" : as the file says
-  std::vector<std::string> allow;          // precisions, beside those that the file allows
+  std::string baseline;                    // "": the file's
+  std::vector<std::string> allow;          // precisions, in addition to the file's
   std::optional<double> budget_seconds{};  // of the search
 };
 
-// `file` may be "" with resume only: then it is the interrupted run's.
+// `file` may be "" only with resume: then it is the interrupted run's.
 struct run_options : output_options, experiment_options {
   std::optional<std::string> resume;  // a journal; "": the newest
-  bool or_resume = false;             // continue `journal` if it is there
+  bool or_resume = false;             // continue `journal` if it exists
   bool trust_folders = false;         // with resume: as in rerun_options
 };
 
@@ -74,16 +74,16 @@ struct tune_options : run_options {
 
 struct profile_options : common_options, experiment_options {
   std::vector<std::string> cells;          // empty: all of the first problem
-  std::string ncu;                         // "" : look for it
-  std::string json, markdown;              // "" : none, "-": stdout
+  std::string ncu;                         // "": look for it
+  std::string json, markdown;              // "": none, "-": stdout
   std::vector<std::string> ncu_arguments;  // after --
 };
 
 struct xray_options : common_options, experiment_options {
   std::vector<std::string> cells;  // empty: all of the first problem
   bool lines = false;
-  std::uint64_t blocks = 0;          // 0: as many as take half a minute or so
-  std::string json, markdown, html;  // "" : none, "-": stdout
+  std::uint64_t blocks = 0;          // 0: about half a minute's worth
+  std::string json, markdown, html;  // "": none, "-": stdout
 };
 
 struct rerun_options : output_options {
@@ -94,9 +94,9 @@ struct rerun_options : output_options {
 enum class format { json, csv, markdown, junit };
 
 struct report_options {
-  std::vector<std::string> files;  // one; several with html and svg
-  std::string html;                // "" : none, "-": stdout
-  std::string svg;                 // a folder; "" : none
+  std::vector<std::string> files;  // a single file; several with html and svg
+  std::string html;                // "": none, "-": stdout
+  std::string svg;                 // a folder; "": none
   report::shown_options shown;
   std::optional<format> as;  // absent: tables for the terminal
 };
@@ -110,23 +110,23 @@ struct compare_options {
 
 struct validate_options : common_options {
   std::string plugin;                     // name, name:variant or glob; or FILE.so, FILE.so:variant
-  std::string size, dtype;                // "" : default size, all types
-  std::string layout;                     // "" : the first that the variant takes
-  std::string epilogue;                   // "" : none
-  std::string batch;                      // products; "" : one
+  std::string size, dtype;                // "": default size, all types
+  std::string layout;                     // "": the first that the variant supports
+  std::string epilogue;                   // "": none
+  std::string batch;                      // GEMMs; "": a single GEMM
   std::vector<std::string> scale_blocks;  // of A and of B; empty: none
-  std::string groups;                     // "" : none
+  std::string groups;                     // "": none
   std::string tier = "full";
-  std::string device;  // "" : one that the plugin has a build for
-  std::string json;    // "" : none, "-": stdout
+  std::string device;  // "": a device that the plugin has a build for
+  std::string json;    // "": none, "-": stdout
   double timeout_seconds = 60;
   bool show_errors = false;
 };
 
 struct compile_options {
   std::vector<std::string> files;          // sources, and manifests of compiled kernels
-  std::vector<std::string> architectures;  // empty: as the source says, else as this runner's build
-  std::vector<std::string> build_args;     // of the compiler
+  std::vector<std::string> architectures;  // empty: the source's, else those of this runner's build
+  std::vector<std::string> build_args;     // compiler options
   std::string out = ".";
   std::string device = "cuda";
   bool device_code_only = false;  // refuse files with host code
@@ -134,14 +134,14 @@ struct compile_options {
 
 struct judge_options : common_options {
   std::vector<std::string> files;
-  std::string problems = "quick";  // an experiment; its plugins do not matter
-  std::string device;              // "" : as it says
+  std::string problems = "quick";  // an experiment, whose plugins do not matter
+  std::string device;              // "": the experiment's
   std::string tier = "full";
-  std::string baseline;  // "" : as it says
+  std::string baseline;  // "": the experiment's
   bool json = false;     // a line for each file
   bool device_code_only = false;
   bool compile_only = false;
-  compile_options compiled;  // with compile_only: where to, and for what; no more than that
+  compile_options compiled;  // only with compile_only, for its output and targets
 };
 
 struct list_options : common_options {
@@ -155,22 +155,22 @@ struct describe_options : common_options {
 struct new_options {
   std::string name;
   std::string from;  // a plugin of the zoo; "": the template
-  std::string out;   // a folder for a project of its own; "": a folder with the name
+  std::string out;   // a folder for a separate project; "": a folder with the name
 };
 
 struct export_options {
-  std::string file;  // of `tune --json`
-  std::string out;   // a new folder, which names the functions
+  std::string file;  // from `tune --json`
+  std::string out;   // a new folder, whose name the functions get
 };
 
 struct watch_options : common_options, experiment_options {
   std::string source;
 };
 
-// What each shard runs, and how Slurm runs the shards.
+// Options of each shard's run, and of Slurm.
 struct submit_options : common_options, experiment_options {
   std::size_t shards = 8;
-  std::string folder;  // "" : a new one under results/
+  std::string folder;  // "": a new folder under results/
   std::string setup;   // a file with lines of bash; "": none
   bool shares_nodes = false, by_device = false, show_errors = false;
   bool dry_run = false, waits = false;
@@ -188,7 +188,7 @@ struct status_options {
 };
 
 struct devices_options {
-  std::string device;  // "" : all
+  std::string device;  // "": all
   bool measure = false, json = false;
 };
 
@@ -197,19 +197,17 @@ int run(const run_options& options);
 int rank();
 int rerun(const rerun_options& given);
 int tune(const tune_options& options);
-// The run that tunes.
 run_options tuning_run(const tune_options& options);
-// What they run: the interrupted experiment of --resume, and that of the stored results.
+// The experiments that they run: the interrupted run's (--resume), and the stored results'.
 results::experiment resumed_experiment(const run_options& given);
 results::experiment repeated_experiment(const rerun_options& given);
-// What `judge` runs on each file, without that; and what it compiles with --compile-only.
+// `judge` without files: its experiment, and its compilation with --compile-only.
 results::experiment experiment_of(const judge_options& options);
 compile_options compile_request(const judge_options& options);
 int check(const run_options& options);
 int profile(const profile_options& options);
 int xray(const xray_options& options);
-// For people: the command that shows the memory accesses of the first kernel in the simulator whose
-// result is wrong, races among them. "" where there is none.
+// The command that shows the memory accesses of the first wrong simulated kernel; "" if none.
 std::string xray_hint(const results::document& d);
 std::string xray_hint(const results::validation& v);
 int validate(const validate_options& options);
@@ -217,7 +215,7 @@ int judge(const judge_options& options);
 int list(const list_options& options);
 int describe(const describe_options& options);
 int compile_files(const compile_options& options);
-// Refuses options that are wrong, and makes the folder; then one of the files, as a library in it.
+// Rejects wrong options and creates the folder. compiled_to_folder() then compiles a file into it.
 void prepare_to_compile(const compile_options& options);
 std::filesystem::path compiled_to_folder(const compile_options& options, const std::string& file);
 int make_new(const new_options& options);
@@ -230,22 +228,20 @@ int merge(const merge_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
 
-// The folders in which plugins and experiments are looked up: those of the environment, then those
-// of the build tree or the installed tree that the program is in.
+// Folders to search: the environment's, then those of the program's build or installed tree.
 std::vector<std::filesystem::path> plugin_folders();
 std::vector<std::filesystem::path> config_path();
-// Where the charting library may be: KZOO_CHARTS, the user's folder that ./zoo setup --charts
-// fills, the installed tree.
+// Folders to search for the charting library: KZOO_CHARTS, ./zoo setup's, the installed tree's.
 std::vector<std::filesystem::path> charts_folders();
-// The folder with what `new` and `export` copy: template/, plugins/, manifest/, LICENSE.
+// Contains the files that `new` and `export` copy: template/, plugins/, manifest/, LICENSE.
 std::filesystem::path source_folder();
-// The sources of the plugins in it by their names: GROUP/NAME/NAME.cu, say.
+// The plugins' sources in it by name, for example GROUP/NAME/NAME.cu.
 std::map<std::string, std::filesystem::path> plugin_sources();
-// Those that are steps of a ladder, in a folder GROUP/NUMBER_NAME, with the group of each.
+// The steps of ladders, in folders GROUP/NUMBER_NAME, with each step's group.
 std::map<std::string, std::string> ladder_steps();
-// How plugins are compiled from their sources (compile/recipe.hpp).
+// Contains the recipe for compiling plugins (compile/recipe.hpp).
 std::filesystem::path recipe_folder();
-// What compiled kernels are packed behind: manifest/pack.hpp. It may not be there.
+// The library that launches packed kernels: manifest/pack.hpp. It may be missing.
 std::filesystem::path launcher_library();
 
 }  // namespace kzoo::cli

@@ -37,7 +37,7 @@ fs::path library_of(const compile_options& o, const std::string& file) {
   return fs::path(o.out) / fs::path(file).stem().concat(".so");
 }
 
-// A plugin's name is that of its library.
+// A library's name is its plugin's name.
 void refuse_same_names(const compile_options& o) {
   std::map<fs::path, std::string> known;
   for (const std::string& file : o.files) {

@@ -20,7 +20,7 @@ using word_list = std::vector<std::string>;
 
 constexpr double kLoadVariantsSeconds = 5;
 
-// The words of a line as a shell splits it; the last one is that at the cursor, which may be "".
+// The words of a line as a shell splits it. The last word, at the cursor, may be "".
 word_list split_line(std::string_view line) {
   word_list all(1);
   char quote = 0;
@@ -41,7 +41,7 @@ word_list split_line(std::string_view line) {
   return all;
 }
 
-// Files in the folder of what is typed that end in a suffix, and folders.
+// Offers folders, and files with a suffix, in the folder of the typed word.
 void offer_files(word_list& found, const std::string& typed,
                  std::initializer_list<const char*> suffixes) {
   const std::string folder = typed.substr(0, typed.rfind('/') + 1);
@@ -72,7 +72,7 @@ void offer_plugins(word_list& found, const std::string& typed, const common_opti
   if (colon == std::string::npos) offer_files(found, typed, {".cu", ".cpp", ".so"});
 }
 
-// What the value of the option or positional argument may be, where it is known.
+// Offers values of the option or positional argument, if they are known.
 void offer_values(word_list& found, const std::string& option, const std::string& typed,
                   const common_options& options) {
   if (option == "plugins" || option == "cell" || option == "PLUGIN" || option == "baseline") {
@@ -105,7 +105,7 @@ void offer_values(word_list& found, const std::string& option, const std::string
   }
 }
 
-// Those of the app, and of the groups in it.
+// Options of the app and of its groups.
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   const auto own = app.get_options([](const CLI::Option*) { return true; });
   std::vector<const CLI::Option*> all(own.begin(), own.end());
@@ -127,7 +127,7 @@ const CLI::Option* option_called(const CLI::App& app, const std::string& word) {
   return found == all.end() ? nullptr : *found;
 }
 
-// The argument that the last word is: the value of an option, or positional.
+// The argument at the cursor: an option's value or a positional argument.
 const CLI::Option* argument_at_cursor(const CLI::App& app, const word_list& given) {
   std::size_t before = 0;
   for (std::size_t i = 0; i + 1 < given.size(); ++i) {
@@ -148,10 +148,10 @@ const CLI::Option* argument_at_cursor(const CLI::App& app, const word_list& give
   return nullptr;
 }
 
-// A shell would take it as it is.
+// Needs no quotes in a shell.
 bool is_plain(const std::string& word) { return is_identifier(word, ",:/=@+~"); }
 
-// Of those, the ones that begin as the word does, behind what stays of it.
+// Keeps words that begin with the typed word, and puts the kept text in front of them.
 word_list matching(word_list found, const std::string& kept, const std::string& typed) {
   std::erase_if(found, [&](const std::string& w) { return !w.starts_with(typed) || !is_plain(w); });
   for (std::string& w : found) w.insert(0, kept);

@@ -53,7 +53,7 @@ std::optional<earlier_result> find_earlier(const fs::path& file, const results::
       if (newest && then.started <= newest->results.started) continue;
       if (has_run_before(then, now, plugin)) newest = {other, std::move(then)};
     } catch (const input::invalid&) {
-      // Not a result, although it is called like one.
+      // Only its name suggests a result.
     }
   }
   return newest;

@@ -1,5 +1,5 @@
 #pragma once
-// The run before a result, to say what has changed since.
+// Finds the run before a result, to report changes.
 
 #include "results/document.hpp"
 
@@ -14,9 +14,8 @@ struct earlier_result {
   results::document results;
 };
 
-// The newest result beside `file` that began before `now`, is of a device whose times can be
-// compared, and has a kernel of the plugin on one of the same problems. Looks at the files that
-// were written last.
+// The newest result next to `file` that began before `now`, on a comparable device, with a kernel
+// of the plugin and a problem in common. Looks only at the files written last.
 std::optional<earlier_result> find_earlier(const std::filesystem::path& file,
                                            const results::document& now, const std::string& plugin);
 

@@ -1,4 +1,4 @@
-// `runner export`: the kernels that tuning found as a project that needs nothing of this one.
+// `runner export`: tuned kernels as a project that needs no kernel-zoo.
 
 #include "cli/commands.hpp"
 #include "cli/new_folder.hpp"
@@ -36,8 +36,7 @@ using results::tuned;
 using results::tuned_kernel;
 using results::tuned_plugin;
 
-// Targets of make and words of CMake; libraries that programs are linked with, which libNAME.so
-// would take the place of.
+// Targets of make, words of CMake, and libraries that libNAME.so would replace in the linker.
 constexpr std::array<std::string_view, 37> kReserved{
     "all",    "clean",     "help",      "test",     "install", "package", "shared", "static",
     "module", "object",    "interface", "imported", "alias",   "c",       "m",      "dl",
@@ -60,7 +59,7 @@ const tuned_plugin& plugin_of(const tuned& t, const tuned_kernel& k, const std::
                                   k.kernel.plugin));
 }
 
-// Headers elsewhere are not copied.
+// Headers in other folders are not copied.
 void refuse_folders(const std::string& name, const std::vector<std::string>& options) {
   constexpr std::array<std::string_view, 5> kFolders{"-I", "-L", "-isystem", "-iquote", "-include"};
   for (const std::string& option : options) {
@@ -73,7 +72,6 @@ void refuse_folders(const std::string& name, const std::vector<std::string>& opt
   }
 }
 
-// The unit of a plugin that was compiled from a source of the user's.
 exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
   const std::string name = plugin.source.string();
   std::error_code fault;
@@ -112,20 +110,19 @@ exported_unit of_zoo(const tuned_plugin& plugin) {
           fs::canonical(source_folder() / "plugins")};
 }
 
-// The variant in the build of its point alone. "": the only one.
+// The variant's id in a build of its configuration alone; "": the only variant.
 std::string variant_in_unit(const tuned_kernel& k, const std::string& point) {
   if (point.empty()) return k.kernel.variant;
   const std::size_t end = k.kernel.variant.size() - std::min(k.kernel.variant.size(), point.size());
   return end > 0 ? k.kernel.variant.substr(0, end - 1) : "";
 }
 
-// Those of one kind and size get one kernel: the first one's.
+// Such problems share the first problem's kernel.
 bool is_same_call(const problem& x, const problem& y) {
   return x.dtype == y.dtype && x.layout == y.layout && x.m == y.m && x.n == y.n && x.k == y.k &&
          x.batch == y.batch;
 }
 
-// The problems that get a kernel.
 std::vector<results::tuned_problem> exported_problems(const tuned& t) {
   std::vector<results::tuned_problem> kept;
   for (const results::tuned_problem& of : t.problems) {
@@ -137,13 +134,13 @@ std::vector<results::tuned_problem> exported_problems(const tuned& t) {
   return kept;
 }
 
-// What `runner tune --json` wrote, or the run itself.
+// Reads the output of `runner tune --json`, or the run's journal.
 tuned read_outcome(const fs::path& file) {
   const bool is_journal = file.extension() == ".jsonl";
   return is_journal ? results::tuned_of(storage::read(file)) : storage::read_tuned(file);
 }
 
-// With nothing of the machine that it was made on.
+// Removes everything about the machine of the run.
 tuned for_others(tuned t) {
   t.host.clear();
   for (tuned_plugin& p : t.plugins) {
@@ -154,8 +151,7 @@ tuned for_others(tuned t) {
   return t;
 }
 
-// That of the GPU: with its own instructions, where this build is for them; else with PTX for later
-// ones, too.
+// The GPU's architecture, if possible without PTX for later GPUs but with its own instructions.
 std::vector<std::string> architectures_of(const tuned& t, const compile::recipe& how) {
   std::string name = t.compute_capability;
   std::erase(name, '.');
@@ -165,7 +161,7 @@ std::vector<std::string> architectures_of(const tuned& t, const compile::recipe&
 
 exported_project project_of(const tuned& t, const std::string& file, std::string name) {
   exported_project p{std::move(name), {}, {}, {}};
-  std::map<std::pair<std::string, std::string>, std::size_t> known;  // by plugin and point
+  std::map<std::pair<std::string, std::string>, std::size_t> known;  // by plugin and configuration
   for (const results::tuned_problem& of : t.problems) {
     const tuned_kernel& best = of.ranked.front();
     if (!of.problem.epilogue.empty())

@@ -27,13 +27,13 @@ namespace {
   input::refuse(fmt::format("{} {}", flag, name), "cannot be written: " + why);
 }
 
-// Devices and pipes cannot be replaced by renaming: they are written to directly.
+// Devices and pipes cannot be replaced by renaming, so they are written directly.
 bool is_written_in_place(const fs::path& file) {
   std::error_code ignored;
   return fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
 }
 
-// Also of files that are not there yet.
+// Also compares files that do not exist yet.
 bool is_same_file(const fs::path& one, const fs::path& other) {
   std::error_code fault;
   if (fs::equivalent(one, other, fault)) return true;

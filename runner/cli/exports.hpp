@@ -1,5 +1,5 @@
 #pragma once
-// The files that --json, --csv, --md and --junit ask for.
+// The output files of --json, --csv, --md and --junit.
 
 #include "cli/commands.hpp"
 #include "os/files.hpp"
@@ -16,9 +16,8 @@
 
 namespace kzoo::cli {
 
-// The output file of a flag such as --json. Opened before anything runs, so that a long run does
-// not fail at its end for want of a folder. An older file is replaced only once the new one is
-// complete.
+// The output file of a flag. Opened before anything runs, so that a long run does not fail at its
+// end. Replaces an older file only when the new file is complete.
 class export_file {
  public:
   // `name` "-" is stdout. Throws input::invalid if it cannot be written.
@@ -28,8 +27,7 @@ class export_file {
   export_file& operator=(const export_file&) = delete;
 
   void append(std::string_view text);
-  // Puts what was appended in the place of an older file. Throws not_written, and nothing else
-  // does.
+  // Replaces an older file. Only this throws not_written.
   void finish();
   void write(std::string_view text) {
     append(text);
@@ -41,18 +39,16 @@ class export_file {
   std::FILE* file_ = nullptr;  // null: stdout
 };
 
-// The files that a command is asked for.
 class export_files {
  public:
-  // Of a command that reads `inputs`, and writes a journal unless that is empty: none of them may
-  // be overwritten.
+  // Protects `inputs` and, unless it is empty, `journal` from being overwritten.
   explicit export_files(const std::vector<std::filesystem::path>& inputs,
                         const std::filesystem::path& journal = {});
 
-  // Opens what a flag names; null if that is nothing. Throws input::invalid, also for a second "-"
-  // and for what another flag names.
+  // Opens a flag's file; null for "". Throws input::invalid, also for a second "-" or the same
+  // file.
   export_file* add(const std::string& flag, const std::string& name);
-  // Whether one of them goes to stdout, which then must hold nothing else.
+  // Whether a file goes to stdout, which must then hold nothing else.
   bool on_stdout() const { return on_stdout_; }
 
  private:
@@ -68,7 +64,7 @@ class export_files {
 void render(const results::document& d, format f, const report::shown_options& shown,
             const text_sink& out);
 
-// The results of a run in the formats that its options name.
+// Writes a run's results in the formats that its options name.
 class exports : public export_files {
  public:
   exports(const output_options& options, const std::vector<std::filesystem::path>& inputs,

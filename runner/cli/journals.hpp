@@ -1,5 +1,5 @@
 #pragma once
-// Names new journals, and finds that of an interrupted run.
+// Names new journals, and finds the journal of an interrupted run.
 
 #include "storage/journal.hpp"
 
@@ -11,8 +11,7 @@ namespace kzoo::cli {
 // "results/2026-11-20T23-41-07_ladder_cuda0", for journal::create_numbered().
 std::filesystem::path journal_name(const results::document& head);
 
-// The journal `name`; if "", the newest in results/ that has cells left to run, and is of
-// `experiment` unless that is "". Throws input::invalid.
+// The journal `name`; if "", the newest unfinished journal in results/, of `experiment` unless "".
 std::filesystem::path find_interrupted(const std::string& name, const std::string& experiment);
 
 }  // namespace kzoo::cli

@@ -36,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using results::file_judgement;
 
-// The judgement on a file that `make` cannot make a plugin of; nothing where it can.
+// The judgement on a file if `make` cannot make a plugin of it.
 std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) try {
   make();
   return std::nullopt;
@@ -50,7 +50,7 @@ std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) t
   return results::no_plugin("source", fault.what());
 }
 
-// A baseline has the precision that kernels are asked for.
+// Requires the baseline to have the precision that kernels need.
 void require_precise_baseline(const run::plan& p) {
   for (const problem& each : p.experiment.problems) {
     kzoo_precision found{};
@@ -72,7 +72,7 @@ void require_precise_baseline(const run::plan& p) {
   }
 }
 
-// What a caller got wrong is no verdict on a kernel.
+// A caller's error is no verdict on a kernel.
 fs::path existing(const std::string& name) {
   const auto file = as_file(name);
   if (!file)
@@ -115,7 +115,7 @@ class judge_of_files {
     how_.tier = tier_name(experiment_.verify.tier);
     if (!experiment_.baseline) return;
     how_.baseline = experiment_.baseline->text;
-    results::experiment alone = experiment_;  // refuses a baseline that is none
+    results::experiment alone = experiment_;  // rejects an invalid baseline
     alone.plugins = {*alone.baseline};
     alone.verify.device_code_only = false;
     require_precise_baseline(

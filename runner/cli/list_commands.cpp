@@ -22,7 +22,6 @@ using report::table;
 // Long enough to load any library; `list` and `describe` run nothing.
 constexpr double kLoadSeconds = 30;
 
-// A plugin file with its description, or why there is none.
 struct described {
   run::plugin_file file;
   std::optional<results::plugin_description> plugin;
@@ -50,7 +49,7 @@ std::string variants_of(const results::plugin_description& d) {
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
-// The plugins that are named on the command line, and the selectors of those; none named: all.
+// The plugins named on the command line, with their selectors; no selectors: all.
 struct named_plugins {
   run::plugin_discovery plugins;
   std::vector<selector> selectors;
@@ -78,7 +77,7 @@ int refuse_unknown(const std::string& plugin, const run::plugin_discovery& plugi
   return kBadInput;
 }
 
-// A description of several lines, each after the first indented like it.
+// Indents the later lines of a description like the first.
 std::string indented(std::string text, std::size_t columns) {
   const std::string gap = '\n' + std::string(columns, ' ');
   for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
@@ -102,7 +101,7 @@ table variants_table(const results::plugin_description& d) {
 }
 
 void print_description(const results::plugin_description& d, bool colour) {
-  constexpr std::size_t kValues = 12;  // the column that they begin in
+  constexpr std::size_t kValues = 12;  // the column of the values
   print_to(stdout, "  id        {}\n  device    {}{}\n  summary   {}\n  build     {}\n", d.id,
            devices::kind_name(d.device),
            d.device != KZOO_CPU ? ""

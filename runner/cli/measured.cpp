@@ -38,7 +38,7 @@ fs::path folder() {
   return cache ? *cache / "kernel-zoo" / "peaks" : fs::path();
 }
 
-// Times the same products in several processes, one after the other.
+// Times the same GEMMs in several processes, one after the other.
 timing::process_spread measure_spread(const results::device& d) {
   constexpr int kProcesses = 10;
   constexpr double kTimeoutSeconds = 60;
@@ -66,8 +66,7 @@ timing::process_spread measure_spread(const results::device& d) {
   return timing::fit(by_size);
 }
 
-// On an otherwise idle device the slowest sample is no further than this below the best; an H200
-// that reaches its power limit has 0.09.
+// An idle device's samples are at most this far below the best; an H200 at its power limit: 0.09.
 constexpr double kMaxIdleSpread = 0.15;
 
 bool is_disturbed(const roofline::measured_peak& peak) { return peak.spread > kMaxIdleSpread; }
@@ -83,7 +82,7 @@ void store_if_possible(const roofline::peaks& c, const results::device& d) {
 
 using microbenchmarks::microbenchmark;
 
-// Adds what these measure to the peaks.
+// Adds the microbenchmarks' measurements to the peaks.
 void add_measured(roofline::peaks& known, const results::device& d,
                   const std::vector<microbenchmark>& which) {
   known.measured = run::utc_now();
@@ -108,8 +107,8 @@ roofline::measured_peak* find(roofline::peaks& known, const microbenchmark& l) {
   return found == known.all.end() ? nullptr : &*found;
 }
 
-// Replaces peaks that are exceeded now: something else was running when they were measured.
-// Returns whether there are any.
+// Replaces peaks that are exceeded now, since they were measured on a busy device. Returns whether
+// there are any.
 bool raise_where_low(roofline::peaks& known, const results::device& d,
                      const std::vector<microbenchmark>& which) {
   constexpr microbenchmarks::schedule kShort{.warmup_seconds = 0.05, .samples = 3};
@@ -129,7 +128,7 @@ bool raise_where_low(roofline::peaks& known, const results::device& d,
   return raised;
 }
 
-// Clocks fall some time after the last work, so a high one is read again.
+// Clocks fall some time after the last work, so a high clock is read again.
 results::conditions idle_conditions(const devices::nvml& monitor, double highest_mhz) {
   constexpr int kMost = 30;
   constexpr std::chrono::milliseconds kPause{100};
@@ -155,7 +154,7 @@ fs::path peaks_file(const results::device& d) {
 }
 
 std::optional<roofline::peaks> known_peaks(const results::device& d) {
-  const fs::path file = peaks_file(d);  // "" is never there
+  const fs::path file = peaks_file(d);  // "" never exists
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return std::nullopt;
   return storage::load_peaks(file);

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using cluster::progress;
 using results::document;
 
-// The shards that have stored something; `incomplete` gets the numbers of those without all cells.
+// Shards with stored results; `incomplete` gets the numbers of shards that lack cells.
 std::vector<cluster::shard_results> read_shards(const cluster::submission& s,
                                                 std::vector<std::size_t>& incomplete) {
   std::vector<cluster::shard_results> shards;

@@ -20,20 +20,20 @@ std::vector<selector> selected(const std::vector<std::string>& names) {
   return all;
 }
 
-// Kernels for a GPU that are no plugin.
+// Whether the file has GPU kernels but no plugin.
 bool is_bare_kernel(const std::string& path) try {
   return compile::describe(path, path, compile::read_source(path, path)).is_bare;
 } catch (const input::invalid&) {
   return false;
 }
 
-// Those of an experiment that runs on its own device.
+// Needs of an experiment that runs on its own device.
 needs of_experiment(results::experiment e) {
   if (e.baseline) e.plugins.push_back(*e.baseline);
   return {{e.device}, std::move(e.plugins)};
 }
 
-// Those of single cells, on a device that the command decides.
+// Needs of single cells, on a device that the command decides.
 template <class Options>
 needs of_cells(const Options& o, const char* device) {
   results::experiment e = load_experiment(o, o);

@@ -10,15 +10,14 @@
 namespace kzoo::cli {
 
 struct needs {
-  std::vector<std::string> devices;  // by name; more than one: any of them
+  std::vector<std::string> devices;  // by name; several: any of them
   std::vector<selector> plugins;
-  bool experiment = false;  // the file of one: the command names none
+  bool experiment = false;  // an experiment file, which the command does not name
   bool charts = false;      // the charting library
 };
 
-// What the options of a command come to. Nothing is loaded or measured, and no GPU is asked. Throws
-// where the command itself would refuse them.
-needs needs_of(const run_options& o);  // of check, too
+// The needs of a command. Loads and measures nothing, asks no GPU. Throws where the command would.
+needs needs_of(const run_options& o);  // also for check
 needs needs_of(const tune_options& o);
 needs needs_of(const rerun_options& o);
 needs needs_of(const validate_options& o);
@@ -33,7 +32,7 @@ needs needs_of(const submit_options& o);
 needs needs_of(const report_options& o);
 inline needs needs_of(const auto& /*of another command*/) { return {}; }
 
-// A line for each, as the help of `needs` has them.
+// Prints them line by line, as the help of `needs` describes.
 void print_needs(const needs& n);
 
 }  // namespace kzoo::cli

@@ -1,4 +1,4 @@
-// `runner new`: a plugin's source to begin with, the template or a copy of one of the zoo's.
+// `runner new`: a plugin's source to begin with, from the template or copied from the zoo.
 
 #include "cli/commands.hpp"
 #include "cli/new_folder.hpp"
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr input::file_kind kSource{"a source file", "", 16};
 
-// The settings as a source's own line says them.
+// The settings as the source's comment line.
 std::string annotation(const compile::build_settings& settings) {
   std::string line;
   if (!settings.architectures.empty())
@@ -35,7 +35,7 @@ std::string annotation(const compile::build_settings& settings) {
   return line.empty() ? "" : "// kzoo:" + line + '\n';
 }
 
-// The name that KZOO_PLUGIN gives the plugin.
+// Replaces the name in KZOO_PLUGIN.
 std::string renamed(const std::string& text, const std::string& name) {
   static const std::regex kFirst(R"re((KZOO_PLUGIN\()"[^"]*")re");
   return std::regex_replace(text, kFirst, "$1\"" + name + "\"",
@@ -52,7 +52,7 @@ fs::path source_of(const std::string& plugin) {
                             input::did_you_mean(plugin, names), fmt::join(names, ", ")));
 }
 
-// The plugin's source under its new name, and the headers of the zoo that it includes.
+// The plugin's source under its new name, and the zoo's headers that it includes.
 file_texts copied(const fs::path& source, const std::string& name,
                   const compile::build_settings& settings, const fs::path& zoo) {
   const std::string renamed_source = name + source.extension().string();
@@ -63,7 +63,7 @@ file_texts copied(const fs::path& source, const std::string& name,
   return files;
 }
 
-// A CMakeLists.txt for the source, as the template's is for its own.
+// The template's CMakeLists.txt, changed for the source.
 std::string project_file(const std::string& text, const std::string& source,
                          const std::string& name, const compile::build_settings& settings) {
   std::string arguments = fmt::format("NAME {} SOURCES {}", name, source);

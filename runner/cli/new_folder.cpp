@@ -28,7 +28,7 @@ void require_new_folder(const fs::path& folder) {
 
 namespace {
 
-// What was there before stays.
+// Existing files stay.
 void remove_files(const fs::path& folder, const file_texts& files) {
   std::error_code ignored;
   for (const auto& [path, text] : files)

@@ -15,7 +15,7 @@ fs::path program_folder() {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
-// Beside the program's folder: where a build tree has it, else where an installed one does.
+// Next to the program's folder: the build tree's path, else the installed tree's.
 fs::path in_tree_or(const char* built, const char* installed) {
   const fs::path above = program_folder().parent_path();
   return fs::exists(above / built) ? above / built : above / installed;
@@ -48,7 +48,7 @@ fs::path launcher_library() {
                     "lib/kernel-zoo/launcher/compiled_kernel.so");
 }
 
-// In the build tree they are links, which CMake makes.
+// In the build tree, CMake makes links to them.
 fs::path source_folder() { return in_tree_or("sources", "share/kernel-zoo"); }
 
 std::map<std::string, fs::path> plugin_sources() {
@@ -58,7 +58,7 @@ std::map<std::string, fs::path> plugin_sources() {
        !fault && at != end; at.increment(fault)) {
     const fs::path& file = at->path();
     if (file.extension() != ".cu" && file.extension() != ".cpp") continue;
-    // The step of a ladder has its number before its name: 03_smem.
+    // A ladder step's folder has a number before the name: 03_smem.
     const std::string name = file.stem().string(), folder = file.parent_path().filename().string();
     const std::size_t digits = std::min(folder.find_first_not_of("0123456789"), folder.size());
     if (folder == name || (digits > 0 && folder.substr(digits) == '_' + name)) found[name] = file;

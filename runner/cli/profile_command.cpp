@@ -37,7 +37,7 @@ results::device gpu_for(const std::string& name) {
   }
 }
 
-// Refuses a single report file for several cells, which ncu would overwrite.
+// Rejects a single report file for several cells, since ncu would overwrite it.
 void check_report(const profile::tool& ncu, std::size_t cells) {
   const bool writes = ncu.has_option("-o") || ncu.has_option("--export");
   const bool has_pattern = std::ranges::any_of(
@@ -100,7 +100,7 @@ int profile(const profile_options& options) {
 
   interrupt::catch_signals();
   profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
-  std::exception_ptr no_more;  // rethrown after the cells profiled before it have been shown
+  std::exception_ptr no_more;  // rethrown after showing the earlier cells
   for (const run::chosen_cell& c : cells) {
     try {
       d.cells.push_back(profile_one(ncu, plan, c));

@@ -21,7 +21,7 @@
 namespace kzoo::cli {
 namespace {
 
-// What tells the results apart, as far as anything does.
+// Names that distinguish the results, as far as possible.
 std::vector<std::string> labels_of(const std::vector<results::document>& all) {
   const auto name_of = [](const results::document& d, bool with_time) {
     return report::title_of(d.experiment) + ", " + d.device.name +
@@ -40,11 +40,10 @@ std::vector<std::string> labels_of(const std::vector<results::document>& all) {
   return labels;
 }
 
-// Several results with what they are called.
 struct labelled_results {
   std::vector<results::document> all;
   std::vector<std::string> labels;
-  std::optional<earlier_result> before;  // of a single one that is about one plugin
+  std::optional<earlier_result> before;  // for a single result about one plugin
 
   explicit labelled_results(const std::vector<std::string>& files) {
     for (const std::string& file : files) all.push_back(storage::read(file));

@@ -48,8 +48,8 @@ std::optional<storage::journal> new_journal(const output_options& options, const
   return journal;
 }
 
-// Stored results may name files that would be compiled and run, and options of the compiler, which
-// can do as much. Returns which; "" for none. `given`: what this command line gives instead.
+// Stored results may name files to compile and run, and compiler options, which can do as much.
+// Returns such a name, or "". `given`: this command line's replacements.
 std::string code_named_by(const results::experiment& e, const experiment_options& given = {},
                           const common_options& common = {}) {
   std::string named;
@@ -66,13 +66,13 @@ std::string code_named_by(const results::experiment& e, const experiment_options
   return named;
 }
 
-// The experiment as the file that names the plugins has it, with the same overrides.
+// The experiment from the stored text, with the same overrides.
 results::experiment stored_experiment(const document& d) {
   const results::experiment& e = d.experiment;
   return experiment::load_text(e.file, e.text, e.overridden);
 }
 
-// Whether the run used what `run --resume` uses only with --trust-folders.
+// Whether `run --resume` would need --trust-folders.
 bool needs_trust(const document& d) {
   return !d.invoked.plugin_folders.empty() || !code_named_by(stored_experiment(d)).empty();
 }
@@ -90,7 +90,7 @@ void print_where(const document& d, const storage::journal& journal, bool all_st
   write_text(out, words);
 }
 
-// Prints what the run has come to, on stderr if stdout fails. Returns the exit code.
+// Prints the run's outcome, on stderr if stdout fails. Returns the exit code.
 int report_end(const document& d, const storage::journal* journal, const std::string& failure,
                exports& files, report::terminal_options terminal) {
   report::print_closing(d, terminal);
@@ -109,7 +109,7 @@ int report_end(const document& d, const storage::journal* journal, const std::st
   if (tunes) report::print_tuned(d, terminal);
   const int signal = interrupt::signal_number();
   if (!d.complete() && signal != 0) {
-    if (journal == nullptr || tunes) files.write(d);  // else the journal has what there is
+    if (journal == nullptr || tunes) files.write(d);  // otherwise the journal has the cells
     return kSignalled + signal;
   }
   if (!failure.empty() || !shown) return kNotWritten;
@@ -128,7 +128,7 @@ int run_and_report(run::plan& plan, document head, std::optional<storage::journa
 
   const auto shown = report::make_terminal(terminal);
   std::optional<run::recorder> recorder;
-  std::vector<run::observer*> watching;  // the journal first: stored before shown
+  std::vector<run::observer*> watching;  // journal first: stored before shown
   if (journal) watching.push_back(&recorder.emplace(*journal));
   watching.push_back(shown.get());
   run::observers watch(std::move(watching));
@@ -139,7 +139,7 @@ int run_and_report(run::plan& plan, document head, std::optional<storage::journa
                     terminal);
 }
 
-// The plugin folders that a stored result names hold code that will run: only if that is wanted.
+// Folders named in a stored result hold code that would run, so they are used only if trusted.
 void add_recorded_folders(const document& then, const std::string& file, bool trusted,
                           common_options& options) {
   if (!options.plugin_folders.empty() || then.invoked.plugin_folders.empty()) return;
@@ -160,11 +160,11 @@ void check_trusted(const std::string& named, const std::string& file, bool trust
                                 printable(named)));
 }
 
-// The options of the interrupted run, wherever this command line gives none.
+// The interrupted run's options, unless this command line replaces them.
 run_options with_recorded_options(const document& then, run_options options) {
   const auto& over = then.experiment.overridden;
   if (options.device.empty()) options.device = over.device.value_or("");
-  // A source that is tuned stands for all that was run with it.
+  // Naming a tuned source includes everything that ran with it.
   const auto was_run = [&](const std::string& name) {
     return std::ranges::count(over.plugins, stored_name(name)) > 0;
   };
@@ -184,7 +184,7 @@ run_options with_recorded_options(const document& then, run_options options) {
   return options;
 }
 
-// Whether there is such a file, with another text.
+// Whether the file exists with another text.
 bool differs(const fs::path& file, const std::string& text) try {
   std::error_code ignored;
   return fs::is_regular_file(file, ignored) && input::read_file(file) != text;
@@ -192,14 +192,14 @@ bool differs(const fs::path& file, const std::string& text) try {
   return true;
 }
 
-// The file that the command line names; without one, the text that the journal holds.
+// The file on the command line, else the text in the journal.
 results::experiment continued_experiment(const document& then, const run_options& options) {
   if (!options.file.empty()) return load_experiment(options, options);
   const results::experiment& e = then.experiment;
   return experiment::load_text(e.file, e.text, overrides_of(options, options));
 }
 
-// A note in the results on what the interruption costs.
+// A note in the results on the effects of the interruption.
 std::string note_on_break(const document& then, const run::plan& plan, const std::string& host) {
   const std::size_t per_problem = plan.cells() / plan.experiment.problems.size();
   std::vector<std::string> begun;
@@ -217,7 +217,7 @@ std::string note_on_break(const document& then, const run::plan& plan, const std
   return note;
 }
 
-// A journal that this run alone may write, and what it held when it was opened.
+// A journal locked by this run, with its content when it was opened.
 struct held_journal {
   storage::journal file;
   storage::journal_content content;
@@ -227,7 +227,7 @@ struct held_journal {
   std::string name() const { return file.file().string(); }
 };
 
-// Runs what is left of the experiment, which is that of the journal unless something has changed.
+// Runs the rest of the experiment, which must be the journal's unless something has changed.
 int go_on(results::experiment e, const run_options& options, held_journal before) {
   document& then = before.content.results;
   run::plan plan = plan_for(std::move(e), options);
@@ -254,8 +254,7 @@ int go_on(results::experiment e, const run_options& options, held_journal before
   return run_and_report(plan, std::move(head), std::move(before.file), files, options);
 }
 
-// Cells that are finished are not timed again, and points that were left out are not compiled,
-// whatever the budget.
+// No budget times finished cells again or compiles configurations that were left out.
 void check_budget(const run_options& given, const document& then, const std::string& file) {
   if (const std::size_t left_out = results::cost_of(then).left_out; left_out > 0) {
     input::refuse("--resume",
@@ -277,7 +276,7 @@ void check_budget(const run_options& given, const document& then, const std::str
 int resume(const run_options& given) {
   const fs::path file = find_interrupted(*given.resume, given.file);
   std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) storage::read_journal_file(file);  // says what is wrong
+  if (!fs::is_regular_file(file, ignored)) storage::read_journal_file(file);  // throws the reason
   held_journal before(storage::journal::reopen(file));
   const document& then = before.content.results;
   check_budget(given, then, before.name());
@@ -293,7 +292,7 @@ int resume(const run_options& given) {
   return go_on(std::move(e), options, std::move(before));
 }
 
-// Runs the experiment, with the journal that it is given or with one of its own.
+// Runs the experiment with the given journal, or a new one.
 int begin(results::experiment e, const run_options& options,
           std::optional<storage::journal> given = {}) {
   run::plan plan = plan_for(std::move(e), options);
@@ -305,7 +304,7 @@ int begin(results::experiment e, const run_options& options,
   return run_and_report(plan, head, std::move(journal), files, options);
 }
 
-// --or-resume, of a batch job that may be started again while its first copy still runs.
+// --or-resume: a batch job may restart while its first copy still runs.
 int begin_or_go_on(results::experiment e, const run_options& options) {
   storage::journal journal =
       storage::journal::create_or_reopen(options.journal, [](const std::string& words) {

@@ -79,7 +79,7 @@ results::experiment load_experiment(const common_options& common,
                           overrides_of(common, options));
 }
 
-// Those that bound the times of the plan's cells.
+// The resources that bound the times of the plan's cells.
 static std::set<roofline::resource> resources_of(const run::plan& p) {
   std::set<roofline::resource> all{roofline::resource::read, roofline::resource::copy};
   for (const run::loaded_plugin& plugin : p.plugins) {
@@ -125,13 +125,13 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   const bool is_timed = e.timing.enabled;
   // On several devices the kernels run in workers of the ranks.
   const auto use = all.size() > 1 ? run::clients_use::describe : run::clients_use::run;
-  // While the GPU opens, which takes seconds, the CPU computes what comes first.
+  // Opening a GPU takes seconds; meanwhile the CPU computes the first expected results.
   auto expected = std::make_unique<checks::expected_results>();
   if (use == run::clients_use::run && all.front().abi.kind == KZOO_CUDA)
     expected->begin(e.problems.front());
   run::plan plan = plan_on(std::move(e), all.front(), options, use);
   plan.expected_results = std::move(expected);
-  // A simulation's time says nothing, so that only the verdicts are left.
+  // Simulated times mean nothing, so only verdicts remain.
   if (plan.experiment.overridden.tune && std::ranges::all_of(plan.plugins, is_simulated))
     plan.experiment.timing.enabled = false;
   for (const std::string& folder : options.plugin_folders)
@@ -148,7 +148,7 @@ static bool is_file_of(const selector& s, const std::string& plugin) {
   return file && fs::path(file->path).stem() == plugin;
 }
 
-// A plugin that the experiment names by its file has a name in tables: that is meant, too.
+// Tables show the name of a plugin that the experiment names by its file; --cell accepts it, too.
 static selector selector_of_cell(const std::string& kernel, const std::vector<selector>& written) {
   const std::string plugin = kernel.substr(0, kernel.find(':'));
   const auto found =

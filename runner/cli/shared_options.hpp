@@ -1,5 +1,4 @@
 #pragma once
-// Options that several subcommands have.
 
 #include "cli/commands.hpp"
 
@@ -16,7 +15,7 @@ CLI::Option* add_value(CLI::App& app, const char* flag, T& out, const char* valu
                        const char* help) {
   return app.add_option(flag, out, help)->type_name(value);
 }
-// Where a command writes something else than its tables.
+// For output other than the command's tables.
 void add_file(CLI::App& app, const char* flag, std::string& name, const char* help);
 void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help);
 

@@ -58,7 +58,7 @@ compile::compiled compile_for(const std::string& device, const fs::path& source,
   return made;
 }
 
-// Without "." in it. A ".." stays: the folder before it may be a link.
+// Removes "." but keeps "..", since the folder before it may be a link.
 fs::path absolute_of(const fs::path& path) {
   fs::path whole;
   for (const fs::path& part : fs::absolute(path))
@@ -66,17 +66,17 @@ fs::path absolute_of(const fs::path& path) {
   return whole;
 }
 
-// What decides how the plugins of files are built.
+// Options for building the plugins of files.
 struct build_options {
   const results::experiment& experiment;
   kzoo_device_kind kind;
-  // Of each file, the variants that are wanted: patterns; "": all.
+  // Patterns of the wanted variants of each file; "": all.
   std::map<fs::path, std::vector<std::string>> variants{};
 
   const std::vector<std::string>& arguments() const { return experiment.overridden.build_args; }
 };
 
-// The space that the source is tuned over, if it is.
+// The tuning space of a source, if it has one.
 std::optional<results::tuning_space> space_of(const fs::path& source, const build_options& how) {
   const compile::description d =
       compile::describe(source, source.string(), compile::read_source(source, source.string()));
@@ -87,7 +87,7 @@ std::optional<results::tuning_space> space_of(const fs::path& source, const buil
   return space;
 }
 
-// Leaves the points whose variants are wanted.
+// Keeps the configurations of wanted variants.
 std::vector<results::tuning_point> wanted_points(const results::tuning_space& space,
                                                  const std::vector<std::string>& patterns,
                                                  const selector& s) {
@@ -96,7 +96,7 @@ std::vector<results::tuning_point> wanted_points(const results::tuning_space& sp
   std::erase_if(points, [&](const results::tuning_point& point) {
     const std::string name = results::point_name(point);
     return std::ranges::none_of(patterns, [&](const std::string& pattern) {
-      // That of a source with several variants begins with one of them.
+      // With several variants in a source, the name begins with a variant.
       return pattern.empty() || matches("p:" + pattern, "p", name) ||
              results::is_variant_of(pattern, name);
     });
@@ -109,7 +109,7 @@ std::vector<results::tuning_point> wanted_points(const results::tuning_space& sp
   return points;
 }
 
-// Tells how many points are compiled and how long the others will take: on a terminal in a line
+// Shows how many configurations are compiled and the estimated time left: on a terminal in a line
 // that is rewritten, else from time to time.
 class compile_progress {
  public:
@@ -138,7 +138,7 @@ class compile_progress {
   double start_ = steady_seconds(), said_ = start_;
 };
 
-// Before anything is compiled for the simulator.
+// Called before anything is compiled for the simulator.
 void tell_that_none_is_ranked(const fs::path& source, const results::tuning_point& point) {
   const std::string name = source.string();
   const compile::description d =
@@ -156,7 +156,7 @@ compile::tuned_plugin made_of_points(const fs::path& source,
                                      const compile::cache& kept) {
   compile_progress progress(source, points.size());
   compile::compile_watch watch{[&](std::size_t done) { progress.tell(done); }};
-  // Compiling may take half of a budget, which the sources share.
+  // Compiling may take half of the budget, shared by the sources.
   if (const auto budget = options.experiment.timing.budget_seconds)
     watch.deadline = steady_seconds() + *budget / 2 / double(options.variants.size());
   return compile::make_tuned_plugin(source, how, {options.arguments(), {}}, kept, points, watch);
@@ -188,7 +188,7 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
           absolute_of(source),    std::move(made.builds),  made.host_code};
 }
 
-// A plugin of the compiled kernels that a manifest names.
+// Makes a plugin of the compiled kernels that a manifest names.
 fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   const std::string library = manifest::pack(manifest, launcher_library());
   const std::string file = manifest.stem().string() + ".so", key = sha256(library);
@@ -198,7 +198,7 @@ fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   return kept.store(begun.path(), key, file, {manifest.string()});
 }
 
-// Refuses a file that no plugin can be made of. `where`: who names it.
+// Rejects a file that cannot become a plugin. `where`: the place that names it.
 void check_file(const fs::path& path, const std::string& where) {
   const std::string name = path.stem().string();
   if (!is_identifier(name)) {
@@ -215,12 +215,12 @@ void check_file(const fs::path& path, const std::string& where) {
   }
 }
 
-// Whether it is a file that is compiled, or refused.
+// Whether the file is to be compiled.
 bool is_source(const fs::path& path) {
   return path.extension() != ".so" && path.extension() != ".toml" && !fs::is_directory(path);
 }
 
-// The plugin in a file that is no library.
+// The plugin of a file that is no library.
 run::plugin_file plugin_in(const fs::path& path, const compile::build_request& asked,
                            kzoo_device_kind kind, const compile::cache& kept) {
   const std::string name = path.stem().string();
@@ -230,7 +230,7 @@ run::plugin_file plugin_in(const fs::path& path, const compile::build_request& a
   return {name, std::move(made.library), kind, absolute_of(path), {}, made.host_code};
 }
 
-// The plugins in what a selector names: one, or those of a project.
+// The plugins that a selector names: one, or a project's.
 std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s,
                                          const build_options& options) {
   const kzoo_device_kind kind = options.kind;
@@ -260,8 +260,7 @@ std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s
   return found;
 }
 
-// A plugin of the same name that another selector names; nor may a pattern for a baseline that is
-// run mean a kernel that is compared with it.
+// Rejects a plugin with another selector's name. The baseline's pattern must not match a rival.
 void check_name(const std::vector<selector>& selectors, const std::optional<selector>& baseline,
                 const std::string& name, const fs::path& path) {
   for (const selector& s : selectors) {
@@ -292,7 +291,7 @@ std::string key_text(const std::string& name) {
   return is_identifier(name) && name.find('.') == std::string::npos ? name : input::in_quotes(name);
 }
 
-// Refuses a space for a plugin that is not named by its source. `sources`: those that are.
+// Rejects a space for a plugin that is not in `sources`, the plugins named by their sources.
 void check_spaces(const results::experiment& e, const std::set<std::string>& sources) {
   for (const auto& [name, space] : e.spaces) {
     if (sources.contains(name)) continue;
@@ -309,7 +308,7 @@ void check_spaces(const results::experiment& e, const std::set<std::string>& sou
   }
 }
 
-// What a project is built from, as far as names tell.
+// Guesses a project's files by their names.
 std::vector<fs::path> files_of_project(const fs::path& folder) {
   constexpr std::array kNames{"CMakeLists.txt", ".h", ".hpp", ".cmake"};
   const auto is_source = [&](const std::string& name) {
@@ -324,7 +323,6 @@ std::vector<fs::path> files_of_project(const fs::path& folder) {
   return files;
 }
 
-// The files that a plugin is made of.
 std::vector<fs::path> files_of_plugin(const fs::path& path) {
   if (fs::is_directory(path)) return files_of_project(path);
   std::vector<fs::path> files{path};
@@ -434,7 +432,7 @@ run::plugin_file compiled_library(const fs::path& file, kzoo_device_kind kind,
 analysed_variant analysed_source(const results::plugin_record& plugin, std::uint32_t variant,
                                  const std::vector<std::string>& build_args) {
   results::tuning_point values;
-  // In a build of its point alone, the variants of other points are not before it.
+  // A build of this configuration alone lacks the variants before it.
   std::uint32_t before = 0;
   const auto& variants = plugin.description->variants;
   const results::built_point* const point = plugin.tuned.point_of(variants.at(variant).id);

@@ -9,7 +9,7 @@
 namespace kzoo::cli {
 namespace {
 
-// A new subcommand, and what its command line is read into.
+// A new subcommand, and the options that its command line is read into.
 template <class Options>
 struct subcommand {
   CLI::App& app;
@@ -363,7 +363,7 @@ void add_merge(CLI::App& runner, call& c) {
   app.footer(kExitCodes);
 }
 
-// What stands after `needs` is parsed as a command line: this has the help alone.
+// Only for its help: the words after `needs` are parsed as a command line of their own.
 void add_needs(CLI::App& runner) {
   CLI::App& app = *runner.add_subcommand("needs", "What a command needs built, for scripts");
   app.add_option("COMMAND", "A command with its arguments, which is not carried out")->required();

@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What cannot be the same on each node is refused before it fails there.
+// Rejects what may differ between nodes, before it fails there.
 void check_for_nodes(const results::experiment& e, const submit_options& options) {
   if (e.device == "auto") {
     input::refuse(
@@ -55,7 +55,7 @@ void check_for_nodes(const results::experiment& e, const submit_options& options
       "-a",     "--array",    "-o", "--output", "-e",         "--error", "--open-mode",
       "--wrap", "--parsable", "-W", "--wait",   "--clusters", "-M"};
   for (const std::string& word : options.sbatch_arguments) {
-    // A short one may have its value behind it: -a0-3.
+    // The value may follow a short option directly: -a0-3.
     const bool is_short = word.starts_with('-') && !word.starts_with("--");
     const std::string name = is_short ? word.substr(0, 2) : word.substr(0, word.find('='));
     if (std::ranges::find(kOwn, name) == kOwn.end()) continue;
@@ -76,7 +76,7 @@ fs::path new_folder(const submit_options& options, const results::experiment& e)
   return folder;
 }
 
-// The options of `runner run` that a shard gets besides its problems and its journal.
+// A shard's options for `runner run`, besides its problems and its journal.
 std::vector<std::string> run_options_of(const results::experiment& e,
                                         const submit_options& options) {
   std::vector<std::string> words{"--device", e.device};
@@ -121,7 +121,7 @@ void print_how_to_go_on(const cluster::submission& s) {
            folder, folder, s.job, s.merge_job);
 }
 
-// Where Slurm refuses it, the shards run all the same.
+// If Slurm refuses it, the shards run all the same.
 void submit_merge(const cluster::batch& b, cluster::submission& s) try {
   std::vector<std::string> options = cluster::merge_options(b);
   options.insert(options.end(), {"--dependency=afterany:" + s.job, "--kill-on-invalid-dep=yes"});
@@ -133,7 +133,7 @@ void submit_merge(const cluster::batch& b, cluster::submission& s) try {
            refused.what(), shell_word(b.folder.string()));
 }
 
-// Writes what the jobs need, and submits the shards; leaves nothing where Slurm does not take them.
+// Writes the jobs' files and submits the shards. Leaves nothing behind if Slurm refuses them.
 std::string submit_shards(const cluster::batch& b, const std::string& experiment_text) {
   const bool was_there = fs::exists(b.folder);
   cluster::make_shared_folder(b.folder);
@@ -158,7 +158,7 @@ std::string submit_shards(const cluster::batch& b, const std::string& experiment
   }
 }
 
-// Whatever happens once the shards are submitted, their job is told.
+// Prints the job's id if anything fails once the shards are submitted.
 cluster::submission submit_from(const cluster::batch& b, const std::string& experiment_text) {
   cluster::submission s{b.folder, b.problems.size(), submit_shards(b, experiment_text), ""};
   try {
@@ -190,7 +190,7 @@ bool is_over(const std::vector<cluster::shard_status>& all) {
   });
 }
 
-// Until no shard will run any more. A line for each change.
+// Waits until no shard will run any more. Prints a line for each change.
 void wait_for_end(const cluster::submission& s) {
   constexpr int kFirstMs = 500, kLongestMs = 30000;
   std::string shown;

@@ -12,7 +12,7 @@
 namespace kzoo::cli {
 namespace {
 
-// Of a source, whose problems the command line names.
+// For sources, with the problems of the command line.
 constexpr const char* kExperiment = "tune";
 
 // "60s", "1.5h", "90" seconds.
@@ -31,7 +31,7 @@ double seconds_in(std::string_view text) {
   return number * factor;
 }
 
-// A plugin, and no experiment.
+// Whether it names a plugin and not an experiment.
 bool is_source(const std::string& name) {
   const auto file = as_file(name);
   return file && !file->path.ends_with(".toml") &&
@@ -39,8 +39,7 @@ bool is_source(const std::string& name) {
           std::filesystem::path(file->path).has_extension());
 }
 
-// A kernel of a plugin that is named by its source, as one of the source's: "mine:BM64" is
-// "./mine.cu:BM64".
+// Names a kernel by its plugin's source: "./mine.cu:BM64" for "mine:BM64".
 std::string by_source(const std::string& kernel, const std::vector<std::string>& plugins) {
   if (as_file(kernel)) return kernel;
   const std::size_t end = std::min(kernel.find(':'), kernel.size());
@@ -70,7 +69,7 @@ run_options tuning_run(const tune_options& given) {
     options.file = kExperiment;
   }
   options.baseline = by_source(given.baseline, options.plugins);
-  // It is compared with only if it runs.
+  // A baseline must run to be compared with.
   const auto is_named = [&](const std::string& name) { return name == options.baseline; };
   if (!options.baseline.empty() && !options.plugins.empty() &&
       std::ranges::none_of(options.plugins, is_named))

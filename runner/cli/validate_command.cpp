@@ -28,13 +28,11 @@
 namespace kzoo::cli {
 namespace {
 
-// A flag's text, which was not what it expects.
 [[noreturn]] void refuse_flag(const char* flag, std::string_view expected,
                               const std::string& found) {
   input::refuse(flag, fmt::format("expected {}, found {}", expected, input::in_quotes(found)));
 }
 
-// The plugins to validate, and the device.
 struct target {
   results::device device;
   std::vector<run::loaded_plugin> plugins;
@@ -62,7 +60,7 @@ target target_of_library(const validate_options& options, const file_selector& n
   return t;
 }
 
-// The device asked for; for a source, which can be compiled for any, else the best one.
+// A source can be compiled for any device: the requested or else the best device.
 target target_of_source(const validate_options& options, const run::client_factory& make_client) {
   results::experiment e;
   e.overridden.build_args = options.build_args;
@@ -73,7 +71,7 @@ target target_of_source(const validate_options& options, const run::client_facto
   return {plan.device, std::move(plan.plugins)};
 }
 
-// A plugin given by its name runs on the device asked for, or on one that it has a build for.
+// A plugin given by its name runs on the requested device, or on a device that it has a build for.
 target target_of_name(const validate_options& options, const run::client_factory& make_client) {
   results::experiment e;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
@@ -90,7 +88,7 @@ target target_of_name(const validate_options& options, const run::client_factory
   input::refuse(options.plugin, t.plugins.at(0).record.problem);
 }
 
-// "1x128", "128x128"; "none" for a matrix without.
+// "1x128", "128x128"; "none" for a matrix without block scales.
 void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
   const auto block = [](const std::string& name) {
     return name == "none" ? std::optional(scale_block{}) : scale_block_from_name(name);
@@ -103,7 +101,7 @@ void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
   p.scale_block_b = *block(names[1]);
 }
 
-// What the problem has beside size, type and layout; empty: no flag says so.
+// The problem without size, type and layout; empty if no flag specifies it.
 std::optional<problem> read_kind(const validate_options& options) {
   if (options.epilogue.empty() && options.batch.empty() && options.groups.empty() &&
       options.scale_blocks.empty())
@@ -130,8 +128,8 @@ std::optional<problem> read_kind(const validate_options& options) {
   return p;
 }
 
-// How many variants are checked at once: as many as the GPU's memory and the host's processors have
-// room for. In the simulator one has all processors already.
+// How many variants are checked at once, limited by the GPU's memory and the host's processors. In
+// the simulator a single variant uses all processors.
 unsigned variants_side_by_side(const results::device& device) {
   if (device.abi.kind != KZOO_CUDA) return 1;
   constexpr double kBytesEach = 4e9;
@@ -182,7 +180,7 @@ int validate(const validate_options& options) {
   export_file* const json = files.add("--json", options.json);
   report::validation_text text(files.on_stdout() ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);
-  // With --in-process only the signal's default action can end a kernel that hangs.
+  // With --in-process only the signal's default action can end a hanging kernel.
   if (!options.in_process) interrupt::catch_signals();
   try {
     const results::validation v = run::validate(

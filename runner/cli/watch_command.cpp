@@ -1,4 +1,4 @@
-// `runner watch`: a source is compiled and run whenever it is saved.
+// `runner watch`: compiles and runs a source whenever it is saved.
 
 #include "cli/commands.hpp"
 #include "cli/setup.hpp"
@@ -31,14 +31,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What has been run: the library, and its results.
+// The library that was run, and its results.
 struct attempt {
   std::string sha256;
   results::document results;
 };
 
-// A folder whose files are being edited (inotify). Editors write a file, or put another in its
-// place.
+// A folder whose files are being edited (inotify). Editors write a file or replace it.
 class watched_folder {
  public:
   explicit watched_folder(const fs::path& folder)
@@ -48,8 +47,7 @@ class watched_folder {
       throw_errno("watching the source's folder");
   }
 
-  // Returns when a file was saved since the constructor or the last call, and none for a moment.
-  // Throws interrupt::interrupted.
+  // Returns after a save, followed by a quiet moment. Throws interrupt::interrupted.
   void wait() const {
     constexpr int kQuietMs = 50;  // an editor may write more than once
     while (!happens_within(-1)) continue;
@@ -57,13 +55,13 @@ class watched_folder {
   }
 
  private:
-  // Whether something happens within so many milliseconds; -1: sometime.
+  // Whether a file changes within this time; -1: no limit.
   bool happens_within(int milliseconds) const {
     std::array<pollfd, 2> ends{pollfd{events_.fd(), POLLIN, 0}, pollfd{interrupt::fd(), POLLIN, 0}};
     const int ready = poll(ends.data(), ends.size(), milliseconds);
     interrupt::check();
     if (ready <= 0) return false;
-    std::array<char, 4096> events;  // that something happened is enough
+    std::array<char, 4096> events;  // read only to empty the queue
     while (read(events_.fd(), events.data(), events.size()) > 0) continue;
     return true;
   }
@@ -85,9 +83,8 @@ class watcher {
 
   fs::path folder() const { return fs::absolute(source_->path).parent_path(); }
 
-  // Compiles and runs the source as it is now, and prints a line. A source that does not compile,
-  // or says something wrong in its first lines, leaves what was before. Throws input::invalid where
-  // the very first one is bad usage.
+  // Compiles and runs the current source, and prints a line. A source with errors leaves the
+  // earlier results. Throws input::invalid if the first source is bad usage.
   void run_once() try {
     run::plan plan = plan_for(load_experiment(options_, options_), options_);
     begun_ = true;
@@ -134,10 +131,10 @@ class watcher {
   watch_options options_;
   std::optional<file_selector> source_;
   std::string name_;
-  bool begun_ = false;        // the arguments were right: from now on, what is wrong may be mended
+  bool begun_ = false;        // the arguments were right, so later errors may be mended
   fs::file_time_type saved_;  // when the source was
   std::optional<attempt> last_;
-  std::optional<results::document> good_;  // the last one that was right
+  std::optional<results::document> good_;  // the last good results
 };
 
 }  // namespace

@@ -24,7 +24,7 @@
 namespace kzoo::cli {
 namespace {
 
-// The simulator, which every access is counted in.
+// Plans for the simulator, which counts every access.
 run::plan simulated_plan(const xray_options& options, std::vector<run::cell_name>& names) {
   if (!options.device.empty() && options.device != "cpu") {
     input::refuse(
@@ -68,7 +68,7 @@ std::string page_of(report::medium m, const xray::document& d, bool lines) {
   return page.take();
 }
 
-// Ok if at least one cell was analysed, none failed, and nothing was found in any.
+// Ok if at least one cell was analysed, none failed, and there are no findings.
 int exit_code(const xray::document& d) {
   const auto analysed = [](const auto& c) { return c.found.has_value(); };
   const auto flawed = [](const auto& c) {
@@ -79,14 +79,13 @@ int exit_code(const xray::document& d) {
   return ok ? kOk : kSomeCellFailed;
 }
 
-// Whether the judge has done so already.
+// Whether the judge has already analysed the accesses.
 bool was_analysed(const std::vector<results::finding>& findings) {
   return std::ranges::find(findings, results::kAccesses, &results::finding::check) !=
          findings.end();
 }
 
-// A problem of a GPU's run can be too large to simulate; `on_cpu` is what the cell's name ends in
-// on the cpu device.
+// A GPU's problem can be too large to simulate. `on_cpu`: the cell name's suffix on the CPU.
 std::string hint_for(const results::device& device, const results::plugin_record& plugin,
                      const std::string& variant, const std::string& on_cpu,
                      const std::string& experiment) {
