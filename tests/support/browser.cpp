@@ -21,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// "" where there is none.
 std::string program() {
   const char* path = std::getenv("PATH");
   for (const char* name : {"chromium-headless-shell", "chromium"}) {

@@ -10,10 +10,10 @@ namespace kzoo::test {
 
 class browser {
  public:
-  // Whether there is one: chromium-headless-shell or chromium.
+  // Whether chromium-headless-shell or chromium is installed.
   static bool exists();
 
-  // Starts it with a window of so many pixels.
+  // `width`: of the window, in pixels.
   explicit browser(int width);
   ~browser();
   browser(const browser&) = delete;
@@ -23,12 +23,10 @@ class browser {
   void open(const std::filesystem::path& file, const std::string& ready);
   // The value of a JavaScript expression.
   nlohmann::json evaluate(const std::string& expression);
-  // Lays the page out as for paper.
   void show_as_print();
   // Presses a key: "Tab", "Enter" …
   void press(const std::string& key);
-  // Everything that it complained about: messages on the console, exceptions, requests for anything
-  // but the file.
+  // Console messages, exceptions, and requests for anything but the file.
   const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:

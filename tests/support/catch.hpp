@@ -1,4 +1,4 @@
-// Catch2, whichever of 2.13 and 3.x is installed.
+// Catch2, whether 2.13 or 3.x is installed.
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)

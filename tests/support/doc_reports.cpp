@@ -82,7 +82,7 @@ document only(document d, const std::string& selectors) {
   return d;
 }
 
-// A chart of report --svg, as tests/cli/html_svg.cpp keeps it beside the results.
+// A chart of report --svg, which tests/cli/html_svg.cpp keeps next to the results.
 std::string picture(const document& d, const path& file, const std::string& chart,
                     const std::string& what) {
   const std::string base =
@@ -98,7 +98,7 @@ std::string sizes_chart(const document& d, const path& file) {
   return picture(d, file, "relative", "Speed by size, beside the baseline");
 }
 
-// How a marker begins, and what it stands for.
+// The beginning of a marker, and the function that renders it.
 struct marker {
   std::string_view opens;
   std::string (*rendered)(const document&, const path& file);
@@ -124,7 +124,7 @@ constexpr std::array kMarkers{
     marker{"<!-- errors by k: ", &errors_by<results::pivot_axis::k>},
 };
 
-// The first place from `at` on. Not at the left margin, a marker is only mentioned in the text.
+// The first marker from `at` on. A marker away from the left margin is only text.
 std::size_t find(const marker& m, const std::string& document, std::size_t at) {
   std::size_t open = document.find(m.opens, at);
   while (open != std::string::npos && open > 0 && document[open - 1] != '\n') {

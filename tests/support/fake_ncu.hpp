@@ -8,7 +8,7 @@
 
 namespace kzoo::test {
 
-// Two kernels of one cell, as `ncu --csv --page raw` prints them.
+// Two kernels of a cell, as `ncu --csv --page raw` prints them.
 inline const std::string kRawPage =
     R"page("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__throughput.avg.pct_of_peak_sustained_elapsed","gpu__time_duration.sum","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio","smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
 "","","","","","","","","","","","%","ns","request","sector","inst","inst"
@@ -16,7 +16,7 @@ inline const std::string kRawPage =
 "1","4242","runner","127.0.0.1","reduce(float *)","1","7","(256, 1, 1)","(16, 1, 1)","0","9.0","n/a","2,500","0","0","0","1.5"
 )page";
 
-// `body`: shell code that gets ncu's arguments; `run_target` in it runs the program that they name.
+// `body`: shell code that gets ncu's arguments; run_target runs the program that they name.
 inline std::string fake_ncu(const scratch_folder& folder, const std::string& body) {
   const std::string file = folder.write("ncu", R"sh(#!/bin/sh
 if [ "$1" = --version ]; then

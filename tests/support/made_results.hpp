@@ -1,5 +1,5 @@
 #pragma once
-// Made-up results that use every field that results can have.
+// Made-up results with a value in every field.
 
 #include "results/document.hpp"
 #include "support/rounds_apart.hpp"
@@ -124,7 +124,7 @@ inline results::document made_document() {
   return d;
 }
 
-// A baseline, and a kernel at four points of three parameters.
+// A baseline, and a kernel in four configurations of three parameters.
 inline results::document made_tuning() {
   results::document d = made_document();
   d.experiment.problems.resize(1);

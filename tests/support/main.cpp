@@ -1,4 +1,4 @@
-// main() of the test programs. Exit code 1 for any number of failures, since others have a meaning.
+// main() of the test programs. Returns 1 for any number of failures: other codes have a meaning.
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #else

@@ -1,6 +1,5 @@
 #pragma once
-// Paths that tests need. Only paths.cpp is compiled with the build's paths, so that no other object
-// depends on them.
+// Paths for tests. Only the object of paths.cpp depends on the build's paths.
 
 #include <filesystem>
 #include <string>
@@ -9,16 +8,15 @@ namespace kzoo::test {
 
 std::string version();
 std::string runner_program();
-// The repository.
 std::filesystem::path source_folder();
 // The folder of the misbehaving plugins, with subfolders cpu and cuda.
 std::string hostile_folder();
 std::filesystem::path hostile_plugin(const std::string& device, const std::string& name);
 // The folder of the project's own plugins for the device, "cpu" or "cuda".
 std::filesystem::path plugin_folder(const std::string& device);
-// Where libkzoo.so and libkzoo_blas.so are.
+// The folder of libkzoo.so and libkzoo_blas.so.
 std::filesystem::path library_folder();
-// A file of the folder of stand-ins for the tests of libkzoo.
+// A file among the stand-ins for the tests of libkzoo.
 std::filesystem::path library_stand_in(const std::string& file);
 // A replacement for the driver's NVML library.
 std::string fake_nvml();

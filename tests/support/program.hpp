@@ -13,21 +13,18 @@
 namespace kzoo::test {
 
 struct run_result {
-  int code = -1;  // 128 + signal if one ended it, as in a shell
+  int code = -1;  // 128 + the signal that ended it, as in a shell
   std::string out, err;
-  // stdout parsed as JSON; throws if it is not JSON. A reference, for loops over a part of it,
-  // which must not be a part of a temporary.
+  // stdout as JSON; throws if it is not JSON. A reference, so that a loop may run over a part.
   const nlohmann::json& json() const&;
   nlohmann::json json() &&;
 
   mutable std::shared_ptr<const nlohmann::json> parsed{};  // by json()
 };
 
-// `arguments` as typed in a shell. `setting`: put before the command, assignments or a cd; without
-// a cd it runs in a temporary folder.
+// `arguments`: as in a shell. `setting`: assignments or a cd in front; default: a temporary folder.
 run_result runner(const std::string& arguments, const std::string& setting = "");
 
-// The same with another program.
 run_result run_program(const std::filesystem::path& program, const std::string& arguments,
                        const std::string& setting = "");
 
@@ -36,7 +33,7 @@ using kzoo::shell_word;  // for a path in such arguments
 std::string read_text(const std::filesystem::path& file);
 std::vector<std::string> lines_of(const std::filesystem::path& file);
 
-// The nvcc that the runner compiles with, as a shell word. Skips the test where there is none.
+// The nvcc that the runner compiles with, as a shell word. Skips the test without nvcc.
 std::string nvcc();
 
 // The runner in the background; the destructor kills it if it is still running.
@@ -49,7 +46,6 @@ class background_run {
 
   int pid() const { return pid_; }
   void send(int signal) const;
-  // What it has printed so far.
   std::string out() const { return read_text(out_); }
   std::string err() const { return read_text(err_); }
   run_result wait();
@@ -59,16 +55,15 @@ class background_run {
   int pid_ = 0;
 };
 
-// Whether a process, which is no child of this one, is gone.
+// Whether a process that is not a child of the test has ended.
 bool has_ended(int pid);
 // The live children of a process.
 std::vector<int> children_of(int pid);
-// Its children, their children, and so on.
 std::vector<int> descendants_of(int pid);
 // Polls until the condition holds; false after a time that is long enough on a busy machine.
 bool eventually(const std::function<bool()>& condition);
 
-// In which plugins may write, too.
+// Plugins may also write there.
 inline constexpr const char* kSharedMemory = "/dev/shm";
 
 // A new folder; the destructor removes it.
@@ -88,7 +83,7 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-// As the setting of a command: it runs in the folder.
+// A command's setting that makes it run in the folder.
 std::string in(const scratch_folder& folder);
 
 // Sets an environment variable, for this process and its children, until it is destroyed.

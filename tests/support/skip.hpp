@@ -1,8 +1,7 @@
 #pragma once
-// Tests that cannot run on every machine. Catch2 2.13 cannot skip a test, so they have a hidden tag
-// for what they need, such as [.gpu], and ctest runs those of a tag in a process of their own (see
-// tests/CMakeLists.txt). It ends at the first test that cannot run, with an exit code that ctest
-// shows as "Skipped".
+// Tests that cannot run on every machine. Catch2 2.13 cannot skip a test. Such tests therefore have
+// a hidden tag, such as [.gpu], and ctest runs each tag in its own process (tests/CMakeLists.txt).
+// The first test that cannot run ends the process; ctest shows its exit code as "Skipped".
 
 #include <string>
 
@@ -11,13 +10,13 @@ namespace kzoo::test {
 // Ends the process with the exit code for skipped tests.
 [[noreturn]] void skip(const std::string& why);
 
-// Skips where there is no CUDA device.
+// Skips if there is no CUDA device.
 void needs_gpu();
 
-// Skips where the kernel has no Landlock, or one that does not limit signals (before Linux 6.12).
+// Skips if the kernel has no Landlock that limits signals (since Linux 6.12).
 void needs_landlock();
 
-// As the setting of a command, hides all GPUs from it.
+// A command's setting that hides all GPUs from it.
 inline constexpr const char* kNoGpu = "CUDA_VISIBLE_DEVICES=";
 
 }  // namespace kzoo::test

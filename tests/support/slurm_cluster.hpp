@@ -1,6 +1,5 @@
 #pragma once
-// A Slurm of its own on this machine, with three nodes (slurm_cluster.sh). The programs of Slurm
-// use it as long as the object lives.
+// A private Slurm with three nodes (slurm_cluster.sh), for Slurm's programs while this lives.
 
 #include "support/program.hpp"
 
@@ -10,14 +9,13 @@ namespace kzoo::test {
 
 class slurm_cluster {
  public:
-  // Skips the test where Slurm is missing, or does not start.
+  // Skips the test if Slurm is missing or does not start.
   slurm_cluster();
   ~slurm_cluster();
 
-  // What a command prints.
+  // The output of a command.
   static std::string ask(const std::string& command);
-  // Kills a node's slurmd, and the slurmstepd above a process on it, which runs on. Slurm then
-  // takes the node for lost.
+  // Kills a node's slurmd and the process's slurmstepd, but not the process. The node is then lost.
   void lose_node_of(int pid) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The runner on a terminal of its own, as a user at a keyboard sees it.
+// The runner on its own terminal, as a user at a keyboard sees it.
 
 #include "support/program.hpp"
 
@@ -7,11 +7,10 @@
 
 namespace kzoo::test {
 
-// Everything that it writes, stdout and stderr together, is in `out`. `setting` as in runner().
+// `out` holds stdout and stderr together. `setting`: as in runner().
 run_result on_terminal(const std::string& arguments, int columns, const std::string& setting = "");
 
-// The width of the widest line, where a carriage return begins one as well, in characters. Escape
-// sequences have no width.
+// Characters in the widest line, without escape sequences. A carriage return also begins a line.
 std::size_t widest_line(const std::string& text);
 
 }  // namespace kzoo::test

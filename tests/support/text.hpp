@@ -1,5 +1,5 @@
 #pragma once
-// What tests find in texts, and what input is refused with.
+// Helpers for texts and for rejected input.
 
 #include "input/invalid.hpp"
 
@@ -18,14 +18,14 @@ inline std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// With the first `from`, which must be there, replaced.
+// Replaces the first `from`, which must exist.
 inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const auto at = text.find(from);
   if (at == std::string::npos) throw std::invalid_argument("no '" + from + "' in " + text);
   return text.replace(at, from.size(), to);
 }
 
-// Why `act` refuses what it is given; "" if it does not.
+// Why `act` rejects its input; "" if it does not.
 template <class Act>
 std::string refusal_of(const Act& act) try {
   act();

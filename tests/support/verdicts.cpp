@@ -27,7 +27,7 @@ void check_cell(const nlohmann::json& cell, const std::string& verdict,
 
 namespace {
 
-// Kernels that are right for the problem, on both sides of those that are not.
+// Kernels that are right for the problem, to run around the hostile kernels.
 std::vector<std::string> honest_for(const std::string& problem) {
   const auto has = [&](const char* key) { return problem.find(key) != std::string::npos; };
   if (has("scale_block")) return {"scaled:naive", "scaled:naive"};
