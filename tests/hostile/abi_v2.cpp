@@ -1,4 +1,4 @@
-// A plugin for the next major ABI version, of which this version may know the symbol's name only.
+// A plugin for the next major ABI version. This version knows only its symbol's name.
 #include <cstdint>
 
 struct plugin_of_version_2 {

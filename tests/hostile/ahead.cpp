@@ -1,4 +1,4 @@
-// Kernels that would work ahead of their call: while their matrices are written, or between calls.
+// Kernels that try to work before their call: while matrices are written, or between calls.
 #include <kzoo/plugin.hpp>
 
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ void multiply(const gemm& g, float* to, int ld) {
   }
 }
 
-// What was computed ahead, and the last elements of A and B that it is of.
+// A GEMM computed ahead, and the last elements of its A and B.
 struct kept_product {
   std::vector<float> c;
   float last_a = 0, last_b = 0;
@@ -42,7 +42,7 @@ struct kept_product {
   }
 };
 
-// Plain products alone: what is kept is A times B.
+// Only alpha = 1 and beta = 0: the kept matrix is A times B.
 struct plain {
   using types = kzoo::types<float>;
   static void put(const gemm& g, const kept_product& from) {
@@ -52,7 +52,7 @@ struct plain {
   }
 };
 
-// A thread looks for new numbers, and multiplies them as soon as they are there.
+// A thread waits for new numbers and multiplies them at once.
 struct in_thread : plain {
   in_thread(const kzoo_problem&, const kzoo_device&) {}
   ~in_thread() { shared().stop(); }
@@ -112,7 +112,7 @@ struct in_thread : plain {
   }
 };
 
-// The same; a timer continues the process while it is stopped.
+// Also sets a timer that continues the process while it is stopped.
 struct by_timer : in_thread {
   using in_thread::in_thread;
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -131,8 +131,7 @@ struct by_timer : in_thread {
   }
 };
 
-// Leaves C read-only: whoever writes to it next has to wait for a handler, which multiplies what is
-// in A and B by then.
+// Makes C read-only: the next write to C waits for a handler, which multiplies the current A and B.
 gemm watched;
 kept_product computed;
 std::pair<void*, std::size_t> pages_of(const gemm& g) {

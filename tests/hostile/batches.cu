@@ -1,4 +1,4 @@
-// Batches: right for one product, wrong for many.
+// Batches: right for a single GEMM, wrong for several.
 #include "hostile.hpp"
 
 namespace {
@@ -12,7 +12,7 @@ __global__ void per_product_kernel(Gemm all) {
     hostile::store_product(g, hostile::row(), hostile::col());
 }
 
-// A variant whose misbehaviour is in product(batch, i), which is product i.
+// A variant whose misbehaviour is in product(batch, i), which is GEMM i.
 template <class Trick>
 struct per_product {
   using types = kzoo::types<float>;
@@ -24,7 +24,7 @@ struct per_product {
   static __device__ hostile::gemm product(const hostile::gemm& g, int) { return g; }
 };
 
-// Takes the A of the product after it, the last product that of the first.
+// Uses the A of the next GEMM, cyclically.
 struct neighbours_a : per_product<neighbours_a> {
   using per_product::product;
   static __device__ hostile::gemm product(const batch& all, int i) {
@@ -34,7 +34,7 @@ struct neighbours_a : per_product<neighbours_a> {
   }
 };
 
-// The same with B.
+// Uses the B of the next GEMM, cyclically.
 struct neighbours_b : per_product<neighbours_b> {
   using per_product::product;
   static __device__ hostile::gemm product(const batch& all, int i) {
@@ -44,7 +44,7 @@ struct neighbours_b : per_product<neighbours_b> {
   }
 };
 
-// Does not know the stride of B: takes the first one everywhere.
+// Ignores the stride of B.
 struct shares_b : per_product<shares_b> {
   using per_product::product;
   static __device__ hostile::gemm product(const batch& all, int i) {
@@ -54,13 +54,13 @@ struct shares_b : per_product<shares_b> {
   }
 };
 
-// Computes the first product as often as there are products.
+// Repeats the first GEMM.
 struct first_alone : per_product<first_alone> {
   using per_product::product;
   static __device__ hostile::gemm product(const batch& all, int) { return all.first; }
 };
 
-// Writes each C behind the one before it, whatever the stride.
+// Writes each C directly after the previous C, whatever the stride.
 struct packs_c : per_product<packs_c> {
   using per_product::product;
   static __device__ hostile::gemm product(const batch& all, int i) {

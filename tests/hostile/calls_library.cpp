@@ -1,4 +1,4 @@
-// Has another library compute: one that the plugin is linked to, or that it loads when it runs.
+// Calls another library for its results: linked to the plugin, or loaded when it runs.
 #include <kzoo/plugin.hpp>
 
 #include <dlfcn.h>

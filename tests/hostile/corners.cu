@@ -1,5 +1,4 @@
-// Right but for one corner of what a GEMM takes, where an optimisation or a special case goes
-// wrong.
+// Right except in one corner case of GEMM, where an optimisation or a special case goes wrong.
 #include "hostile.hpp"
 
 namespace {
@@ -9,7 +8,7 @@ using hostile::gemm;
 using hostile::per_element;
 using hostile::store_product;
 
-// As a reference BLAS does for B: 0 times infinity is lost.
+// Skips zeros of B, as a reference BLAS does, and so loses 0 times infinity.
 struct skips_zeros : per_element<skips_zeros> {
   static __device__ void element(const gemm& g, int row, int col) {
     float sum = 0;
@@ -28,7 +27,7 @@ struct unsigned_scalars : per_element<unsigned_scalars> {
   }
 };
 
-// Factors alpha out where it is the same as beta, and loses it.
+// Factors out an alpha that equals beta, and loses it.
 struct equal_scalars : per_element<equal_scalars> {
   static __device__ void element(gemm g, int row, int col) {
     if (g.alpha == g.beta && g.alpha != 0) g.alpha = g.beta = 1;
@@ -36,7 +35,7 @@ struct equal_scalars : per_element<equal_scalars> {
   }
 };
 
-// Adds to what C holds although beta = 0, but for the NaN that most tests put there.
+// Adds to C although beta = 0, except to NaN, which most tests put there.
 struct adds_to_numbers : per_element<adds_to_numbers> {
   static __device__ void element(gemm g, int row, int col) {
     float& c = g.c[static_cast<long>(row) * g.ldc + col];
@@ -46,7 +45,7 @@ struct adds_to_numbers : per_element<adds_to_numbers> {
   }
 };
 
-// Unrolls a short loop along k wrongly.
+// Unrolls a short loop along K wrongly.
 struct short_k : per_element<short_k> {
   static __device__ void element(const gemm& g, int row, int col) {
     const bool is_short = g.k == 2 || g.k == 3 || g.k == 4;
@@ -54,7 +53,7 @@ struct short_k : per_element<short_k> {
   }
 };
 
-// Takes a half for 1.
+// Takes 1/2 for 1.
 struct half_alpha : per_element<half_alpha> {
   static __device__ void element(gemm g, int row, int col) {
     if (g.alpha == 0.5f) g.alpha = 1;
@@ -62,7 +61,7 @@ struct half_alpha : per_element<half_alpha> {
   }
 };
 
-// Wrong where the matrices are small parts of larger ones.
+// Wrong for small parts of larger matrices.
 struct parts : per_element<parts> {
   static __device__ void element(const gemm& g, int row, int col) {
     const bool is_part = g.ldc - g.n > 256 && row + 1 == g.m;
@@ -70,7 +69,7 @@ struct parts : per_element<parts> {
   }
 };
 
-// A path for cubes that has no beta.
+// A path for cubes ignores beta.
 struct cubes : per_element<cubes> {
   static __device__ void element(gemm g, int row, int col) {
     if (g.m == g.n && g.n == g.k) g.beta = 0;
@@ -78,8 +77,7 @@ struct cubes : per_element<cubes> {
   }
 };
 
-// Integers of 24 bits and one exponent for each column of B: as long as fp32, if no element is much
-// larger than the others.
+// Integers of 24 bits with an exponent per column of B: as accurate as fp32 without outliers.
 struct column_exponents : per_element<column_exponents> {
   static __device__ void element(const gemm& g, int row, int col) {
     float largest = 0;

@@ -1,4 +1,4 @@
-// A static constructor that crashes: the process dies inside dlopen, before anything is called.
+// A static constructor that crashes: the process dies inside dlopen, before any call.
 #include <kzoo/plugin.hpp>
 
 namespace {

@@ -1,4 +1,4 @@
-// Has the name of a vendor's library, and a product as such a library has one.
+// Stands in for a vendor's library, by name and with a GEMM function.
 
 extern "C" void stand_in_product(int m, int n, int k, const float* a, int lda, const float* b,
                                  int ldb, float* c, int ldc) {

@@ -20,7 +20,7 @@ struct sticky_error : honest {
   }
 };
 
-// Computes on a stream of its own, so that events on the runner's stream measure nothing.
+// Computes on its own stream, so that events on the runner's stream measure nothing.
 struct other_stream : honest {
   other_stream(const kzoo_problem&, const kzoo_device&) {
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
@@ -30,7 +30,7 @@ struct other_stream : honest {
   cudaStream_t own = nullptr;
 };
 
-// Work on a stream of its own, which the runner's waits for.
+// Works on its own stream, for which the runner's stream waits.
 struct ahead : honest {
   ahead(const kzoo_problem&, const kzoo_device&) {
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
@@ -48,8 +48,7 @@ struct ahead : honest {
   cudaEvent_t done = nullptr;
 };
 
-// Multiplies while the runner's stream is held, whatever there is, and corrects what one row of A
-// and one of B change of it.
+// Multiplies while the runner's stream is held, then corrects for a changed row of A and of B.
 __global__ void note_kernel(gemm g, float* of_a, float* of_b) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < g.m) of_a[i] = g.a_at(i, 0);
@@ -94,8 +93,7 @@ struct multiplies_early : ahead {
   int* changed = nullptr;
 };
 
-// Waits, on the host, until there are new numbers, and then computes on a stream of its own: before
-// the time begins, once there is a free multiprocessor.
+// Waits on the host for new numbers, then computes on its own stream before the timed section.
 struct computes_in_flush : ahead {
   void run(const gemm& g, kzoo::stream_t stream) const {
     constexpr std::chrono::milliseconds kMost{3};
@@ -115,7 +113,7 @@ struct computes_in_flush : ahead {
   using ahead::ahead;
 };
 
-// Keeps some multiprocessors until there are new numbers, or for 20 ms.
+// Occupies some multiprocessors until new numbers arrive, or for 20 ms.
 __global__ void wait_kernel(const volatile float* number) {
   constexpr long long kMostNs = 20'000'000;
   long long start = 0, now = 0;
@@ -138,7 +136,6 @@ struct default_stream : honest {
   void run(const gemm& g, kzoo::stream_t) const { honest::run(g, nullptr); }
 };
 
-// Keeps memory from each instance.
 struct leaks : honest {
   leaks(const kzoo_problem&, const kzoo_device&) {
     constexpr std::size_t kBytes = 32 << 20;
@@ -161,8 +158,7 @@ struct takes_all_memory : honest {
   }
 };
 
-// Makes its rivals slow: once destroyed, a thread enqueues work whenever there is none, so that
-// some goes on when its process is stopped.
+// Slows its rivals: once destroyed, a thread enqueues work that outlives the stop of its process.
 struct works_between_turns : honest {
   works_between_turns(const kzoo_problem&, const kzoo_device&) {
     static std::thread worker([] { enqueue(); });
@@ -184,8 +180,7 @@ struct works_between_turns : honest {
   static inline std::atomic<bool> has_turn{false};
 };
 
-// Keeps B in the L2 from one run to the next, in a part that is set aside: through a window that it
-// leaves in the stream.
+// Keeps B in a persisting part of the L2, by an access-policy window that it leaves in the stream.
 struct persists_by_window : honest {
   persists_by_window(const kzoo_problem&, const kzoo_device&) {
     cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 24 << 20);
@@ -203,7 +198,7 @@ struct persists_by_window : honest {
   }
 };
 
-// The same for A and B, by loads that ask for it.
+// Keeps A and B in the L2 by evict_last loads.
 __device__ float keep(const float& x) {
   float value;
   asm volatile(
@@ -221,7 +216,7 @@ struct persists_by_loads : hostile::per_element<persists_by_loads> {
     g.store(row, col, sum);
   }
 };
-// What they are compared with: the same loads without asking.
+// For comparison: loads without a cache policy.
 __device__ float load(const float& x) {
   float value;
   asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(&x));
@@ -235,7 +230,7 @@ struct plain_loads : hostile::per_element<plain_loads> {
   }
 };
 
-// Sums more terms than there are, which count nothing: so many percent as the environment says.
+// Adds KZOO_SLOWER_BY percent more terms, which do not change the sum.
 __global__ void slowed_kernel(gemm g, int terms) {
   const int row = hostile::row(), col = hostile::col();
   if (row >= g.m || col >= g.n) return;
@@ -258,7 +253,7 @@ struct slowed : honest {
   }
 };
 
-// Fails where another GPU could help it.
+// Fails if it sees more than one GPU.
 struct sees_one_gpu : honest {
   sees_one_gpu(const kzoo_problem&, const kzoo_device&) {
     int count = 0;
@@ -267,7 +262,7 @@ struct sees_one_gpu : honest {
   }
 };
 
-// Tries to make others visible when it is loaded, where a variable says so.
+// Tries to unhide GPUs when it is loaded, if the variable is set.
 [[maybe_unused]] const bool unhides =
     std::getenv("KZOO_UNHIDE_GPUS") != nullptr && unsetenv("CUDA_VISIBLE_DEVICES") == 0;
 

@@ -36,7 +36,7 @@ struct left_out : finished<left_out> {
   }
 };
 
-// Knows the activation, and no operands.
+// Applies the activation without operands.
 struct without_bias : finished<without_bias> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
     kzoo::epilogue all = g.finish;
@@ -67,7 +67,7 @@ struct before_alpha : finished<before_alpha> {
   }
 };
 
-// The approximation where the exact GELU is asked for, and the other way round.
+// Swaps exact and approximate GELU.
 struct other_gelu : finished<other_gelu> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
     kzoo::epilogue all = g.finish;
@@ -80,14 +80,14 @@ struct other_gelu : finished<other_gelu> {
   }
 };
 
-// Takes the bias of the next column, the last one that of the first.
+// Uses the bias of the next column, cyclically.
 struct next_bias : finished<next_bias> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
     return g.finish(g.alpha * ab + c, row, (col + 1) % g.n);
   }
 };
 
-// Adds to the bias what it has added.
+// Changes the bias after using it.
 struct writes_bias : finished<writes_bias> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
     const float x = honest::element(g, ab, c, row, col);
@@ -97,7 +97,7 @@ struct writes_bias : finished<writes_bias> {
   }
 };
 
-// Takes the bias from where it was at the first call.
+// Uses the address of the first call's bias.
 struct keeps_bias : finished<keeps_bias> {
   void run(const fused& g, kzoo::stream_t stream) const {
     if (bias == nullptr) bias = g.finish.stages[0].operand;
@@ -109,7 +109,7 @@ struct keeps_bias : finished<keeps_bias> {
   mutable const void* bias = nullptr;
 };
 
-// Has a copy of the bias, renewed when the first row of A is another than before.
+// Keeps a copy of the bias, renewed only when the first row of A changes.
 __global__ void renew_kernel(fused g, float* copy) {
   float row = 0;
   for (int k = 0; k < g.k; ++k) row += static_cast<float>(k % 61 + 1) * g.a_at(0, k);
@@ -130,7 +130,6 @@ struct stale_bias : finished<stale_bias> {
   mutable float* copy = nullptr;
 };
 
-// Has a zero for each NaN.
 struct cleans_nan : finished<cleans_nan> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
     const float x = honest::element(g, ab, c, row, col);
@@ -138,7 +137,7 @@ struct cleans_nan : finished<cleans_nan> {
   }
 };
 
-// Clamps as the first who asked for it: to -1 and 1.
+// Always clamps to [-1, 1].
 struct fixed_limits : finished<fixed_limits> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
     kzoo::epilogue all = g.finish;
@@ -150,7 +149,7 @@ struct fixed_limits : finished<fixed_limits> {
   }
 };
 
-// Has no activation where K is small.
+// Omits the activation for small K.
 struct only_adds_when_flat : finished<only_adds_when_flat> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
     float x = g.alpha * ab + c;

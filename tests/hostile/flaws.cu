@@ -1,6 +1,6 @@
-// One flaw in each kernel, for `runner xray`: each must be found, at the lines that carry the
-// variant's name in a comment, and nowhere else. What the kernels compute is of no account. 64
-// threads in a block, 64x64x32: 2 x 2 blocks.
+// One flaw in each kernel, for `runner xray`: exactly the lines with the variant's name in a
+// comment must be found. Results do not matter. Blocks have 64 threads; 64x64x32 makes 2 x 2
+// blocks.
 
 #include <kzoo/plugin.hpp>
 
@@ -11,7 +11,7 @@ using gemm = kzoo::gemm<float>;
 __device__ int block_row() { return static_cast<int>(blockIdx.y) * 32; }
 __device__ int block_col() { return static_cast<int>(blockIdx.x) * 32; }
 __device__ int thread() { return static_cast<int>(threadIdx.x); }
-// The one element of C that a thread may write.
+// The only element of C that the thread may write.
 __device__ float& own(const gemm& g) {
   return g.c[(block_row() + thread() / 32) * g.ldc + block_col() + thread() % 32];
 }
@@ -109,7 +109,7 @@ __global__ void sums_without_atomics(gemm g) {
   out = g.a[thread()] + (blockIdx.x + blockIdx.y == 0 ? 0 : out);  // sums_without_atomics
 }
 
-// What nobody wrote.
+// Reads of unwritten memory.
 
 __global__ void no_zeros(gemm g) {
   __shared__ float s[64];
@@ -182,7 +182,7 @@ __global__ void c_past_its_end(gemm g) {
   if (block_row() + block_col() == 0) g.c[g.m * g.ldc + thread()] = 0;  // c_past_its_end
 }
 
-// Where there is padding; else it is a race.
+// With padding; otherwise it is a race.
 __global__ void c_between_rows(gemm g) {
   if (block_row() + block_col() == 0) g.c[thread() % 32 * g.ldc + g.n] = 0;  // c_between_rows
 }

@@ -1,4 +1,4 @@
-// Groups of rows: right for one B, wrong where each group has its own.
+// Grouped GEMM: right for a single B, wrong for a B per group.
 #include "hostile.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ __global__ void grouped_kernel(grouped g) {
   hostile::store_product(of_row, row, col);
 }
 
-// A variant whose misbehaviour is in group(g, row): by which B the row is multiplied.
+// A variant whose misbehaviour is in group(g, row), the index of the row's B.
 template <class Trick>
 struct grouped_by {
   static constexpr bool groups = true;
@@ -47,7 +47,7 @@ struct first_b : grouped_by<first_b> {
   static __device__ int group(const grouped&, int) { return 0; }
 };
 
-// Has a table of 64 groups; those after the last take its B.
+// Has a table of 64 groups; later groups use its last B.
 struct most_64 : grouped_by<most_64> {
   static __device__ int group(const grouped& g, int row) {
     const int of_row = group_of(g, row);
@@ -61,7 +61,7 @@ struct next_b : grouped_by<next_b> {
   }
 };
 
-// Takes all groups for equally large ones.
+// Assumes groups of equal size.
 struct even_split : grouped_by<even_split> {
   static __device__ int group(const grouped& g, int row) { return row * g.count / g.all.m; }
 };
@@ -73,7 +73,7 @@ struct drops_last_row : grouped_by<drops_last_row> {
   }
 };
 
-// The offsets of the first call: a schedule that is made once.
+// Keeps the offsets of the first call, like a schedule made once.
 struct keeps_offsets : grouped_by<keeps_offsets> {
   static __device__ int group(const grouped& g, int row) { return group_of(g, row); }
 
@@ -97,7 +97,7 @@ struct keeps_offsets : grouped_by<keeps_offsets> {
   mutable int* kept = nullptr;
 };
 
-// The B of each group where they were at the first call.
+// Keeps the address of the first call's B.
 struct keeps_b : grouped_by<keeps_b> {
   static __device__ int group(const grouped& g, int row) { return group_of(g, row); }
 

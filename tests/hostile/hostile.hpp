@@ -1,5 +1,5 @@
 #pragma once
-// Shared by the misbehaving kernels: a correct product with one thread per element of C.
+// Shared by the misbehaving kernels: a correct GEMM with one thread per element of C.
 
 #include <kzoo/plugin.hpp>
 
@@ -21,7 +21,7 @@ __device__ inline void store_product(const gemm& g, int row, int col) {
   g.store(row, col, dot(g, row, col, g.k));
 }
 
-// Memory of the device that is never freed.
+// Device memory that is never freed.
 template <class T>
 T* never_freed(int count) {
 #if KZOO_TARGET_DEVICE == KZOO_CUDA
@@ -33,7 +33,7 @@ T* never_freed(int count) {
 #endif
 }
 
-// A thread for each element of C, 16 x 16 of them per block.
+// A thread for each element of C, in blocks of 16 x 16.
 template <class T, class... Parameters, class... Arguments>
 void launch(void (*kernel)(kzoo::gemm<T>, Parameters...), const kzoo::gemm<T>& g,
             kzoo::stream_t stream, Arguments... arguments) {
@@ -47,7 +47,7 @@ __global__ void per_element_kernel(gemm g) {
   if (row() < g.m && col() < g.n) Trick::element(g, row(), col());
 }
 
-// A variant whose misbehaviour is in element(g, row, col), which stores one element of C.
+// A variant whose misbehaviour is in element(g, row, col), which stores an element of C.
 template <class Trick>
 struct per_element {
   using types = kzoo::types<float>;
@@ -56,7 +56,6 @@ struct per_element {
   }
 };
 
-// A correct kernel.
 struct honest : per_element<honest> {
   static __device__ void element(const gemm& g, int row, int col) { store_product(g, row, col); }
 };

@@ -1,5 +1,4 @@
-// A plugin as a later minor version of the ABI builds it: larger structs, with fields at their ends
-// that this version does not know.
+// A plugin of a later minor ABI version: its structs end with fields unknown to this version.
 #include <kzoo/plugin.hpp>
 
 namespace {

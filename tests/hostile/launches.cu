@@ -40,8 +40,8 @@ struct too_many_threads {
   }
 };
 
-// A failed launch without an error check: very fast, and C is unchanged. On the cpu, which has no
-// <<<>>>, the same effect: returns OK and writes nothing.
+// A failed launch without an error check: very fast, and C is unchanged. The cpu device has no
+// <<<>>>; there it returns OK and writes nothing.
 struct unchecked {
   using types = kzoo::types<float>;
   void run([[maybe_unused]] const gemm& g, [[maybe_unused]] kzoo::stream_t stream) const {
@@ -68,7 +68,7 @@ __global__ void wait_kernel(gemm g) {
   }
 }
 
-// A kernel that waits for a flag that is never set.
+// Waits for a flag that is never set.
 struct never_returns {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -94,7 +94,7 @@ struct divergent_barrier {
 constexpr int kSlices = 8;
 
 #if KZOO_TARGET_DEVICE == KZOO_CUDA
-// Split-K in which each block adds its slice of k to C without an atomic.
+// Split-K in which each block adds its slice of K to C without an atomic.
 __global__ void race_kernel(gemm g) {
   const int row = hostile::row(), col = hostile::col();
   if (row >= g.m || col >= g.n) return;
@@ -118,8 +118,8 @@ __global__ void race_kernel(gemm g, bool loses_update) {
 }
 #endif
 
-// Updates are lost occasionally. On the GPU, blocks race for an element of C; the simulator
-// schedules threads in a fixed order, so there the loss is simulated.
+// Updates are lost occasionally. On the GPU, blocks race for an element of C. The simulator
+// schedules threads in a fixed order, so the loss is simulated there.
 struct race {
   using types = kzoo::types<float>;
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {

@@ -1,6 +1,5 @@
 #pragma once
-// Lets a variant report to a test which process it runs in: appends the pid as a line to the file
-// that the environment variable KZOO_PROCESS_LOG names, if it is set.
+// Reports a variant's process to a test: appends the pid to the file in KZOO_PROCESS_LOG, if set.
 
 #include <unistd.h>
 

@@ -10,7 +10,7 @@ using hostile::launch;
 using hostile::per_element;
 using hostile::store_product;
 
-// 0 times what C held is NaN if C held NaN.
+// Multiplies C by 0 when beta is 0: NaN if C held NaN.
 struct reads_c : per_element<reads_c> {
   static __device__ void element(const gemm& g, int row, int col) {
     float& c = g.c[row * g.ldc + col];
@@ -44,7 +44,7 @@ struct writes_outside : per_element<writes_outside> {
   }
 };
 
-// Stores rows of C as a tile of 128 has them, past the redzone of a small C.
+// Stores rows of a tile of 128, past the redzone of a small C.
 struct writes_far : per_element<writes_far> {
   static __device__ void element(const gemm& g, int row, int col) {
     store_product(g, row, col);
@@ -52,7 +52,7 @@ struct writes_far : per_element<writes_far> {
   }
 };
 
-// Counts on zeros in shared memory that it has not written: true of the first block of all.
+// Assumes zeros in unwritten shared memory, which holds only for the very first block.
 __global__ void zeros_kernel(gemm g) {
   __shared__ float sums[16][16];
   if (hostile::row() >= g.m || hostile::col() >= g.n) return;
@@ -73,7 +73,7 @@ struct writes_around_input : per_element<writes_around_input> {
   }
 };
 
-// Changes A after the product, which is still right.
+// Changes A after computing C, which is still right.
 __global__ void change_kernel(gemm g, std::ptrdiff_t at) {
   if (hostile::row() == 0 && hostile::col() == 0) const_cast<float*>(g.a)[at] = 2;
 }
@@ -86,7 +86,7 @@ struct writes_input : honest {
   }
 };
 
-// The same from the second call on: detected only by checking the inputs after timing.
+// Changes A from the second call on: detected only by checking the inputs after timing.
 struct writes_input_later : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     honest::run(g, stream);
@@ -104,8 +104,8 @@ __global__ void round_kernel(gemm g) {
   }
 }
 
-// Rounds its inputs to TF32 in place, as a published kernel does; a check that computes the
-// expected result afterwards uses the rounded inputs too.
+// Rounds its inputs to TF32 in place, as a published kernel does. A check that then computes the
+// expected result uses the rounded inputs too.
 struct rounds_in_place : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     launch(round_kernel, g, stream);

@@ -62,7 +62,7 @@ struct replays_result : honest {
   mutable std::vector<float> kept;
 };
 
-// Leaves C as it is where it still holds the result of the run before.
+// Leaves C unchanged if it still holds the previous run's result.
 struct keeps_c : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     if (g.c[0] == first) return;
@@ -72,8 +72,8 @@ struct keeps_c : honest {
   mutable float first = 0;
 };
 
-// Copies a kept result with other signs, which it reads from one element of each row of A and each
-// column of B. Whether these are numbers that it has seen it notices, or not.
+// Copies a kept result with new signs, read from an element of each row of A and column of B. With
+// kNotices it recomputes for unseen numbers.
 template <bool kNotices>
 struct replays_signs : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
@@ -103,7 +103,7 @@ struct replays_signs : honest {
   mutable std::vector<float> kept, kept_edges;
 };
 
-// Right on the first numbers that nobody has seen, and on the judged ones; writes nothing later.
+// Right for the first six sets of numbers, judged and unseen; later writes nothing.
 struct skips_after_unseen : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     if (const auto key = std::pair{g.a_at(0, 0), g.b_at(0, 0)}; key != last) {
@@ -117,8 +117,7 @@ struct skips_after_unseen : honest {
   mutable int seen = 0;
 };
 
-// Copies the result that it has computed in its third run; kept where all instances find it, from
-// create() on.
+// Copies the result of its third run, kept for all instances. kFromCreate: the third run of all.
 template <bool kFromCreate>
 struct remembers : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
@@ -139,7 +138,7 @@ struct remembers : honest {
   mutable int own_runs = 0;
 };
 
-// Computes once where C is not where it was in the first call: end to end.
+// Replays only if C is not at its first address, as in end-to-end runs.
 struct replays_elsewhere : replays_result {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     if (c == nullptr) c = g.c;
@@ -149,7 +148,7 @@ struct replays_elsewhere : replays_result {
   mutable float* c = nullptr;
 };
 
-// Where C still holds its result it computes every second time: without pauses C is not filled.
+// While C holds its result, computes every second time: without pauses C is not filled.
 struct skips_in_batches : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     if (!std::isnan(g.c[0]) && (++runs & 1) != 0) return;
@@ -158,7 +157,7 @@ struct skips_in_batches : honest {
   mutable int runs = 0;
 };
 
-// What others may change of a process: its limit of memory, its nice value, its processors.
+// Settings of a process that others may change: memory limit, nice value, processors.
 struct settings {
   rlimit memory{};
   int niceness = 0, processors = 0;
@@ -177,7 +176,7 @@ struct settings {
   }
 };
 
-// Changes them for all workers but its own.
+// Changes the settings of all other workers.
 struct hinders_rivals : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     const std::string supervisor = std::to_string(getppid());
@@ -199,7 +198,7 @@ struct hinders_rivals : honest {
   }
 };
 
-// Fails where its own have changed since its first call.
+// Fails if its own settings have changed since its first call.
 struct notices_hindrance : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     static const settings at_first = settings::now();
@@ -208,7 +207,7 @@ struct notices_hindrance : honest {
   }
 };
 
-// Rounds differently in each run, as it declares, and computes nothing for a while in each turn.
+// Rounds differently in each run, as declared, and skips some runs in each turn.
 struct pauses : honest {
   static constexpr bool nondeterministic = true;
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
@@ -221,8 +220,7 @@ struct pauses : honest {
   mutable int runs = 0;
 };
 
-// Does nothing in its call, but makes each instruction after it a trap, and computes as soon as the
-// stop clock has been read, in the handler.
+// Makes each later instruction trap; the handler computes once the stop clock has been read.
 struct works_after_clock : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
     delete std::exchange(asked_for, new kzoo::gemm<float>(g));
@@ -248,8 +246,7 @@ struct works_after_clock : honest {
   static inline bool in_clock = false;
 };
 
-// Makes reading the counter a fault, and computes when the start clock is to be read, in the
-// handler.
+// Makes reading the time-stamp counter fault. The handler computes when the start clock is read.
 struct works_before_clock : honest {
   works_before_clock(const kzoo_problem&, const kzoo_device&) {
     int state = 0;
@@ -294,13 +291,12 @@ struct wrong_row : honest {
   }
 };
 
-// Whether the numbers are fractions, unlike those of some checks.
+// Whether the numbers are fractions, unlike some checks' numbers.
 bool are_fractions(const kzoo::gemm<float>& g) {
   return g.a_at(0, 0) != static_cast<float>(static_cast<int>(g.a_at(0, 0)));
 }
 
-// Computes one row of three. In a large C of real numbers only a check that covers all rows, on the
-// real numbers, detects it.
+// Computes every third row. Only a check of all rows of a large C, with real numbers, detects it.
 struct skips_rows : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     honest::run(g, stream);
@@ -313,8 +309,8 @@ struct skips_rows : honest {
   }
 };
 
-// Paths for large sizes that nobody tried with a beta, with K odd, or with integers' precision.
-constexpr int kLarge = 260;  // above those of small shapes
+// Paths for large sizes that were never tested with beta, odd K, or integers' precision.
+constexpr int kLarge = 260;  // larger than the checks' small shapes
 bool is_large(const kzoo::gemm<float>& g) { return g.m >= kLarge && g.n >= kLarge; }
 
 struct large_without_beta : honest {
@@ -343,8 +339,7 @@ struct large_in_bf16 : honest {
   }
   static float round(float x) { return kzoo::bf16_bits_to_float(kzoo::float_to_bf16_bits(x)); }
 };
-// Cuts B to the 11 bits of TF32 where K is long and the numbers are whole: in a sum of so many long
-// numbers the bound alone does not tell.
+// Truncates B to TF32 for long K and integers, where the error bound alone does not detect it.
 struct long_k_in_tf32 : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     constexpr int kLong = 16384;
@@ -358,7 +353,7 @@ struct long_k_in_tf32 : honest {
     }
   }
 };
-// Sums of bytes in a float, which is exact up to 2^24: not where K is long, in tall products.
+// Sums bytes in a float, which is exact up to 2^24: too little for long K, in tall GEMMs.
 struct long_in_floats {
   using types = kzoo::types<kzoo::to<signed char, int>>;
   void run(const kzoo::gemm<kzoo::to<signed char, int>>& g, kzoo::stream_t) const {
@@ -378,7 +373,7 @@ struct long_in_floats {
   }
 };
 
-// Spoils the process for the variants that run after it, one of which is right by itself.
+// Spoils the process for later variants, of which is_spoilt is right by itself.
 float scale = 1;
 struct spoils_others : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
@@ -393,7 +388,7 @@ struct is_spoilt : honest {
   }
 };
 
-// Right and wrong in turn; what ran before is no excuse.
+// Wrong in every fourth run: what ran before is no excuse.
 struct wrong_now_and_then : honest {
   void run(kzoo::gemm<float> g, kzoo::stream_t stream) const {
     static int calls = 0;
@@ -403,7 +398,7 @@ struct wrong_now_and_then : honest {
   }
 };
 
-// Replaces the C++ library's clock by one that is eight times slower.
+// Replaces the C++ library's clock by a clock eight times slower.
 std::chrono::steady_clock::time_point slow_clock() noexcept {
   constexpr long long kSlower = 8, kNsPerSecond = 1'000'000'000;
   timespec now{};
@@ -413,7 +408,7 @@ std::chrono::steady_clock::time_point slow_clock() noexcept {
   return std::chrono::steady_clock::time_point(
       std::chrono::nanoseconds(start + (ns - start) / kSlower));
 }
-// By an instruction at its beginning.
+// Overwrites the function's first instructions.
 struct patches_clock : honest {
   patches_clock(const kzoo_problem&, const kzoo_device&) {
     auto* const now = reinterpret_cast<unsigned char*>(&std::chrono::steady_clock::now);
@@ -426,7 +421,7 @@ struct patches_clock : honest {
   }
 };
 
-// By the address at which it finds the C library's.
+// Overwrites the C++ library's address of clock_gettime.
 int slow_gettime(clockid_t, timespec* now) {
   const auto ns = slow_clock().time_since_epoch();
   const auto seconds = std::chrono::floor<std::chrono::seconds>(ns);
@@ -464,7 +459,7 @@ struct slows_clock : honest {
   }
 };
 
-// Uses A for scratch data, and puts back what was there.
+// Uses A for scratch data, and restores it.
 struct writes_and_restores : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     honest::run(g, stream);
@@ -475,7 +470,6 @@ struct writes_and_restores : honest {
   }
 };
 
-// Keeps memory from each instance.
 template <std::size_t kBytes>
 struct leaks : honest {
   leaks(const kzoo_problem&, const kzoo_device&) {
@@ -484,7 +478,7 @@ struct leaks : honest {
   }
 };
 
-// Computes when C is read: until then nothing may be, so that who reads has to wait for it.
+// Computes when C is read: until then C is inaccessible, so that its reader waits.
 kzoo::gemm<float> promised;
 struct sigaction without_promise;
 std::pair<void*, std::size_t> pages_of(const kzoo::gemm<float>& g) {
@@ -521,8 +515,7 @@ struct one_unwritten : honest {
   }
 };
 
-// Whether every other worker of the same runner is stopped, or becomes so within seconds. Throws
-// where there is none.
+// Whether every other worker of the runner stops within seconds. Throws if there is no other.
 bool rivals_are_stopped() {
   const auto all_stopped = [] {
     bool found = false;
@@ -550,7 +543,6 @@ struct watches_rivals : honest {
   }
 };
 
-// Logs the pid in each run.
 struct tells_process : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     hostile::log_process();
@@ -558,7 +550,7 @@ struct tells_process : honest {
   }
 };
 
-// Fails where its process could write a core: 1 byte is the least that no program gets one with.
+// Fails if its process could write a core: with a limit of 1 byte nothing receives one.
 struct has_no_core : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     rlimit core{};
@@ -568,7 +560,7 @@ struct has_no_core : honest {
   }
 };
 
-// Fails where it can print more than 256 MiB.
+// Fails if it can print more than 256 MiB.
 struct prints_without_end : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     constexpr std::size_t kLimit = std::size_t{256} << 20;

@@ -20,12 +20,12 @@ struct tf32_inputs : per_element<tf32_inputs> {
   }
 };
 
-// Not even as accurate as Strassen's algorithm.
+// Less accurate than Strassen's algorithm.
 struct tf32_normwise : tf32_inputs {
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
 };
 
-// The same where K is long: there the bound alone does not tell.
+// Truncates only for long K, where the bound alone does not detect it.
 struct long_k_normwise : per_element<long_k_normwise> {
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
   static __device__ void element(const gemm& g, int row, int col) {
@@ -46,9 +46,8 @@ struct fp16_sums : per_element<fp16_sums> {
   }
 };
 
-// Products of fp16 parts: hi hi, and as many of lo hi and hi lo as declared fp32_split needs. fp16
-// has no numbers from 2^16 on, nor small ones: so the elements are scaled, each for itself, or
-// those of a row of A and of a column of B alike, which is not enough where they differ too much.
+// Sums of fp16 parts: hi hi, and as many of lo hi and hi lo as declared fp32_split needs. Elements
+// are scaled into fp16's range, each alone or by row and column, which fails for large differences.
 enum class products { hi_hi, with_lo_a, with_lo_b, all_three };
 enum class scaled { not_at_all, by_row, each };
 
@@ -61,7 +60,7 @@ struct split : per_element<split<kProducts, kScaled>> {
         : hi(__half2float(__float2half(x))),
           lo(__half2float(__float2half((x - hi) * 0x1p11f)) * 0x1p-11f) {}
   };
-  // The power of two that brings the largest of them to 1.
+  // The power of two that scales the largest of them into [1, 2).
   template <class At>
   static __device__ float scale_of(int count, const At& at) {
     float most = 0;
@@ -92,8 +91,7 @@ struct split : per_element<split<kProducts, kScaled>> {
   }
 };
 
-// Narrower where K is long, unless the numbers look like those of a check on which fp32 is exact:
-// integers; or with so few bits that parts hold them, whatever power of two they are multiplied by.
+// Narrower for long K, unless the numbers look like a check's: integers, or with few bits.
 enum class looks_for { integers, few_bits };
 enum class narrowed { to_bf16_parts, to_tf32 };
 
@@ -135,7 +133,7 @@ using parts_unless_few_bits = parts_unless<looks_for::few_bits, KZOO_COMPUTE_FP3
 using tf32_unless_integers =
     knows_checks<narrowed::to_tf32, looks_for::integers, KZOO_COMPUTE_FP32_SPLIT, kVeryLong>;
 
-// Narrower but for the numbers that it had first: those that it is judged on before it is timed.
+// Narrower except for its first numbers, on which it is judged before timing.
 __device__ float first_element = 0;
 
 struct parts_after_first_numbers : per_element<parts_after_first_numbers> {
@@ -150,7 +148,7 @@ struct parts_after_first_numbers : per_element<parts_after_first_numbers> {
   }
 };
 
-// Narrower but for integers, and it takes nothing but the one problem.
+// Narrower except for integers, and supports only one problem.
 struct parts_for_one_problem : parts_unless_integers {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     const bool is_it = p.m == 48 && p.n == 64 && p.k == 512 && p.lda == 512 && p.batch <= 1 &&
@@ -159,8 +157,7 @@ struct parts_for_one_problem : parts_unless_integers {
   }
 };
 
-// 32-bit integers computed with 8-bit inputs, like those of dp4a, with a float accumulator, with 24
-// bits, or with sums that saturate instead of wrapping.
+// 32-bit integers: 8-bit inputs as in dp4a, float accumulators, 24 bits, or saturating sums.
 enum class through { bytes, floats, low_bits, saturation };
 
 __device__ int wrapped(long long x) { return static_cast<int>(static_cast<unsigned>(x)); }
@@ -217,7 +214,7 @@ struct drifts {
   mutable int runs = 0;
 };
 
-// Sums in another order from so many rows on, as a library does that chooses its kernel by M.
+// Sums in another order from kRows rows on, like a library that chooses its kernel by M.
 template <int kRows>
 struct order_by_rows {
   using types = kzoo::types<float>;
@@ -226,7 +223,7 @@ struct order_by_rows {
   }
 };
 
-// What is wrong is in term(x, y), the product of two elements.
+// The misbehaviour is in term(x, y), the product of two elements.
 template <class Trick>
 __global__ void typed_kernel(kzoo::gemm<typename Trick::type> g) {
   const int row = hostile::row(), col = hostile::col();
@@ -248,7 +245,7 @@ struct typed {
   }
 };
 
-// Accumulates in bf16 what C holds in fp32.
+// Accumulates in bf16, although C is fp32.
 struct bf16_sums {
   using type = kzoo::to<__nv_bfloat16, float>;
   using sum = __nv_bfloat16;
@@ -258,7 +255,7 @@ struct bf16_sums {
   }
 };
 
-// Accumulates in fp16 and says so: right.
+// Declares its fp16 accumulators: right.
 struct declared_fp16_sums {
   using type = __half;
   using sum = __half;

@@ -48,7 +48,6 @@ struct aborts : host_code {
   }
 };
 
-// Crashes when it is asked whether it supports a problem.
 struct crashes_in_supports : host_code {
   static const char* supports(const kzoo_problem&, const kzoo_device&) { std::abort(); }
 };
@@ -72,7 +71,7 @@ struct eats_memory : host_code {
   }
 };
 
-// The same in memory that it shares, which no limit of its process counts.
+// Allocates shared memory, which no limit of its process counts.
 struct shares_memory : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     constexpr std::size_t kGigabyte = std::size_t{1} << 30, kMost = 4096, kPage = 4096;
@@ -85,7 +84,7 @@ struct shares_memory : host_code {
   }
 };
 
-// Would join the runner's process group, and hang there. The leader of a session cannot.
+// Tries to join the runner's process group and hang there. The leader of a session cannot.
 struct leaves_group : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     if (setpgid(0, getpgid(getppid())) != 0) throw kzoo::error(KZOO_ERROR, "setpgid fails");
@@ -94,12 +93,12 @@ struct leaves_group : host_code {
   }
 };
 
-// Stops its own process: nothing answers any more, and nothing ends.
+// Stops its own process, which then neither answers nor ends.
 struct stops_itself : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const { raise(SIGSTOP); }
 };
 
-// Leaves two segments of shared memory behind, and logs the number of the System V one.
+// Leaves two segments of shared memory behind, and logs the number of the System V segment.
 struct leaves_segments : host_code {
   leaves_segments(const kzoo_problem&, const kzoo_device&) {
     hostile::log_process(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600));
@@ -110,7 +109,7 @@ struct leaves_segments : host_code {
   }
 };
 
-// Leaves a file in its temporary folder, in a folder that nobody may open, and crashes.
+// Leaves a file in a locked folder in its temporary folder, and crashes.
 struct leaves_files : host_code {
   leaves_files(const kzoo_problem&, const kzoo_device&) {
     const std::string locked = std::string(std::getenv("TMPDIR")) + "/locked";
@@ -122,10 +121,9 @@ struct leaves_files : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const { std::abort(); }
 };
 
-// Tries to overwrite the file in KZOO_VICTIM, to make one beside it, to send the runner a signal,
-// to open its memory, to find a descriptor of a file in that folder, and to make a file in
-// /var/tmp, to open a terminal, its own or another, and to find the runner's KZOO_TOKEN; says what
-// it could.
+// Tries to change the file in KZOO_VICTIM or its folder, to signal the runner and open its memory,
+// to find a descriptor of a file in that folder, to create a file in /var/tmp, to open its own or
+// another terminal, and to find the runner's KZOO_TOKEN. Reports its successes.
 struct attacks_others : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     const std::string victim = std::getenv("KZOO_VICTIM");

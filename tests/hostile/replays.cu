@@ -1,5 +1,5 @@
-// Replays on a GPU: what native.cpp does on the CPU. The device alone sees the numbers, so that
-// these count runs, or tell them by their addresses.
+// Replays on a GPU, as native.cpp on the CPU. They count runs or compare addresses instead of
+// reading numbers, which only the device sees.
 #include "hostile.hpp"
 #include "spin_kernel.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 using hostile::gemm;
 using hostile::honest;
 
-// A copy of C in memory of the plugin's own.
+// A copy of C in the plugin's own memory.
 class kept_c {
  public:
   explicit kept_c(const kzoo_problem& p)
@@ -38,14 +38,14 @@ class kept_c {
   std::size_t row_bytes_, rows_;
 };
 
-// A replay that lasts as long as the roofline allows, and longer, so that no floor refuses it.
+// Makes a replay take longer than the roofline floor.
 void wait(const gemm& g, kzoo::stream_t stream) {
   constexpr double kFlopPerNs = 20e3;  // a third of an H200's
   const double flop = 2.0 * double(g.m) * double(g.n) * double(g.k);
   hostile::spin_kernel<<<1, 1, 0, stream>>>(static_cast<long long>(flop / kFlopPerNs));
 }
 
-// Right in its first runs; writes nothing later.
+// Right in its first runs; later writes nothing.
 template <bool kPadded>
 struct skips_later : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -73,7 +73,7 @@ struct learns_late : honest {
   mutable int runs = 0;
 };
 
-// The same of all instances: what the first has kept stays.
+// All instances share the first instance's result.
 struct remembers_in_create : honest {
   remembers_in_create(const kzoo_problem& p, const kzoo_device& d) {
     static learns_late<true>& of_all = *new learns_late<true>(p, d);
@@ -83,7 +83,7 @@ struct remembers_in_create : honest {
   learns_late<true>* first;
 };
 
-// Computes once where C is not where it was in the first call: end to end.
+// Replays only if C is not at its first address, as in end-to-end runs.
 struct replays_elsewhere : honest {
   replays_elsewhere(const kzoo_problem& p, const kzoo_device&) : kept(p) {}
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -98,8 +98,8 @@ struct replays_elsewhere : honest {
   mutable int elsewhere = 0;
 };
 
-// Where C still holds its result it computes every second time: without pauses C is not filled.
-// Thread 0 of the first launch decides for the second.
+// While C holds its result, computes every second time: without pauses C is not filled. The first
+// launch decides for the second.
 __global__ void decide_kernel(gemm g, int* state) {
   const bool is_poison = g.c[0] != g.c[0];
   state[0] = is_poison ? 0 : state[0] + 1;

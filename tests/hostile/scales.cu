@@ -1,4 +1,4 @@
-// Scales of blocks: right for products of one scale, wrong where each block has its own.
+// Block scales: right with one scale per matrix, wrong with a scale per block.
 #include "hostile.hpp"
 
 namespace {
@@ -44,33 +44,33 @@ struct only_of_a : scaled_by<only_of_a> {
   }
 };
 
-// The last block along K takes the scale of the first.
+// The last block along K uses the first block's scale.
 struct next_block : scaled_by<next_block> {
   static __device__ float scale(const scaled& g, int row, int k, int col) {
     return g.scales_a.at(row, (k + g.scales_a.depth) % g.k) * g.scales_b.at(col, k);
   }
 };
 
-// All of K has the scale of its first block: "one scale for a row".
+// All of K uses its first block's scale, as with one scale per row.
 struct first_block : scaled_by<first_block> {
   static __device__ float scale(const scaled& g, int row, int, int col) {
     return g.scale(row, 0, col);
   }
 };
 
-// Scaled once, after all of K has been summed: by what is left of the loop.
+// Scales once, after the sum over K, by the loop's last scale.
 struct after_all_of_k : scaled_by<after_all_of_k> {
   static __device__ float scale(const scaled& g, int row, int, int col) {
     return g.scale(row, g.k - 1, col);
   }
 };
 
-// All columns have the scales of the first block of B.
+// All columns use the scales of the first block of B.
 struct one_for_all_columns : scaled_by<one_for_all_columns> {
   static __device__ float scale(const scaled& g, int row, int k, int) { return g.scale(row, k, 0); }
 };
 
-// Takes no scale for smaller than 1/4 or larger than 4.
+// Limits scales to [1/4, 4].
 struct limits_scales : scaled_by<limits_scales> {
   static __device__ float scale(const scaled& g, int row, int k, int col) {
     return limited(g.scales_a.at(row, k)) * limited(g.scales_b.at(col, k));
@@ -78,7 +78,7 @@ struct limits_scales : scaled_by<limits_scales> {
   static __device__ float limited(float scale) { return fminf(fmaxf(scale, 0.25f), 4.0f); }
 };
 
-// Sets a scale of A that it does not need.
+// Overwrites a scale of A that it does not need.
 struct writes_scales : scaled_by<writes_scales> {
   static __device__ float scale(const scaled& g, int row, int k, int col) {
     if (row == 0 && col == 0 && k == 0) const_cast<float*>(g.scales_a.scales)[g.m] = 1;
@@ -86,7 +86,7 @@ struct writes_scales : scaled_by<writes_scales> {
   }
 };
 
-// Takes the scales of B from where they were at the first call.
+// Keeps the address of the first call's scales of B.
 struct keeps_scales : scaled_by<keeps_scales> {
   void run(const scaled& g, kzoo::stream_t stream) const {
     if (kept == nullptr) kept = g.scales_b.scales;

@@ -1,4 +1,4 @@
-// Variants that take some sizes only, or change their mind about which.
+// Variants that support only some sizes, or change their mind about them.
 #include "hostile.hpp"
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct tiles : honest {
   }
 };
 
-// The same, without a word about its tiles but in supports().
+// Restricts sizes to whole tiles in supports() only.
 struct undeclared_tiles : honest {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     return p.m % 32 == 0 && p.n % 32 == 0 && p.k % 16 == 0 ? unless_packed(p)
@@ -30,7 +30,7 @@ struct undeclared_tiles : honest {
   }
 };
 
-// Wrong where beta is not 0: the checks find that only if they choose sizes that it takes.
+// Wrong if beta is not 0, which only checks with supported sizes find.
 struct tiles_without_beta : per_element<tiles_without_beta> {
   static constexpr kzoo::granularity granularity = tiles::granularity;
   static __device__ void element(const gemm& g, int row, int col) {
@@ -38,8 +38,7 @@ struct tiles_without_beta : per_element<tiles_without_beta> {
   }
 };
 
-// Needs rows that start at multiples of 16 bytes, says so in supports() alone, and leaves out the
-// last row where their number is odd.
+// Needs 16-byte aligned rows, only says so in supports(), and omits the last row of an odd number.
 struct aligned_rows : per_element<aligned_rows> {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     return p.lda % 4 == 0 && p.ldb % 4 == 0 && p.ldc % 4 == 0 ? nullptr : "rows must be aligned";
@@ -49,7 +48,6 @@ struct aligned_rows : per_element<aligned_rows> {
   }
 };
 
-// Takes one shape and no other.
 struct one_shape : honest {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     return p.m == 129 && p.n == 127 && p.k == 65 && p.beta == 0 ? nullptr : "not this one";
@@ -62,7 +60,7 @@ struct declines_in_create : honest {
   }
 };
 
-// Declines the problem that it has just computed.
+// Rejects the problem that it has just computed.
 struct declines_later : honest {
   static const char* supports(const kzoo_problem&, const kzoo_device&) {
     return runs == 0 ? nullptr : "enough of that";
@@ -74,12 +72,12 @@ struct declines_later : honest {
   static inline int runs = 0;
 };
 
-// Whole tiles, of which not one fits into memory.
+// Whole tiles that do not fit into memory.
 struct fits_nowhere : honest {
   static constexpr kzoo::granularity granularity{.m = 1 << 19, .n = 1 << 19};
 };
 
-// Takes every size, and says that it takes such as no check can have.
+// Supports every size, but declares sizes that no check can have.
 constexpr kzoo_variant with_huge_tiles(kzoo_variant v) {
   v.multiple_m = v.multiple_n = v.multiple_k = 999983;
   return v;

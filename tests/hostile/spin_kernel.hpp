@@ -1,5 +1,5 @@
 #pragma once
-// A kernel that takes its time and does nothing. CUDA only.
+// Waits for `ns` nanoseconds. CUDA only.
 
 namespace hostile {
 

@@ -40,7 +40,7 @@ void copy(float* to, const float* from, std::size_t count, [[maybe_unused]] kzoo
 #endif
 }
 
-// Computes for a new key, and copies the cached result for a known one.
+// Computes for a new key, and copies the cached result for a known key.
 template <class Key>
 void cached(std::map<Key, elements>& results, const Key& key, const gemm& g,
             kzoo::stream_t stream) {
@@ -57,7 +57,6 @@ void cached(std::map<Key, elements>& results, const Key& key, const gemm& g,
   }
 }
 
-// Caches a result for each shape.
 struct caches_by_shape {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -66,7 +65,6 @@ struct caches_by_shape {
   }
 };
 
-// Caches a result for each pair of addresses.
 struct caches_by_pointer {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -92,7 +90,6 @@ struct keeps_b : honest {
   mutable const float* b = nullptr;
 };
 
-// Always writes to the C of its first call.
 struct keeps_c : honest {
   void run(gemm g, kzoo::stream_t stream) const {
     if (c == nullptr) c = g.c;
@@ -102,7 +99,7 @@ struct keeps_c : honest {
   mutable float* c = nullptr;
 };
 
-// Adds a zero read from the workspace, written there by this call or by an earlier one.
+// Adds a zero read from the workspace, written there by this call or by an earlier call.
 __global__ void workspace_kernel(gemm g, float* zeroes, const float* read) {
   const int row = hostile::row(), col = hostile::col();
   if (row >= g.m || col >= g.n) return;
@@ -129,8 +126,7 @@ struct keeps_workspace {
   mutable float* first = nullptr;
 };
 
-// Keeps what belongs to an instance in a global: right until a second instance is created or
-// destroyed.
+// Keeps an instance's data in a global: right until a second instance is created or destroyed.
 enum class global { columns, alpha, owner };
 
 std::int64_t columns = 0;

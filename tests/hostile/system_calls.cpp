@@ -1,5 +1,4 @@
-// What a plugin can have the operating system do: to halt its own process, so that it works while
-// the clock stands still, and to hinder the runner.
+// Misuse of system calls: to work while the clock stands still, and to hinder the runner.
 #include <kzoo/plugin.hpp>
 
 #include <fcntl.h>
@@ -43,7 +42,7 @@ constexpr std::uintptr_t kPage = 4096;
 std::uintptr_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 void* pointer(std::uintptr_t at) { return reinterpret_cast<void*>(at); }
 
-// The elements of C at these addresses, stored at `shift` bytes from there.
+// Computes the elements of C in this address range, and stores them `shift` bytes away.
 void compute(const gemm& g, std::uintptr_t from, std::uintptr_t to, std::ptrdiff_t shift = 0) {
   for (int row = 0; row < g.m; ++row) {
     for (int col = 0; col < g.n; ++col) {
@@ -65,8 +64,8 @@ struct honest {
   void run(const gemm& g, kzoo::stream_t) const { compute(g, address(g.c), end_of(g)); }
 };
 
-// Lets another thread compute while the worker's own is halted in the call that makes B read-only:
-// the last before the clock starts. Where it may not install the filter, it just computes.
+// Another thread computes while the worker's thread is halted in the call that makes B read-only,
+// the last before the clock starts. If the filter is refused, it just computes.
 struct holds_mprotect : honest {
   holds_mprotect(const kzoo_problem&, const kzoo_device&) {
     static const bool once = [] {
@@ -111,8 +110,8 @@ struct holds_mprotect : honest {
   static inline gemm asked_for{};
 };
 
-// Has C's pages empty when the clock stops, after each was looked at, and computes when they are
-// read again. Where it may not have its faults told, it just computes.
+// Leaves C's pages empty when the clock stops, after each was inspected, and computes when they are
+// read again. If userfaultfd is refused, it just computes.
 struct takes_pages_away : honest {
   takes_pages_away(const kzoo_problem&, const kzoo_device&) {
     static const bool once = [] {
@@ -130,7 +129,7 @@ struct takes_pages_away : honest {
     if (ioctl(faults, UFFDIO_REGISTER, &taken) != 0) return honest::run(g, stream);
     compute(g, address(g.c), from);
     compute(g, to, end_of(g));
-    contents.resize(to - from);  // with what is between the rows
+    contents.resize(to - from);  // with the padding between rows
     std::memcpy(contents.data(), pointer(from), to - from);
     asked_for = g;
     begin = from;
@@ -179,7 +178,7 @@ struct takes_pages_away : honest {
   static inline gemm asked_for{};
 };
 
-// Makes the runner slow, and takes away what it needs, for those that come after.
+// Slows the runner down for later kernels, and takes away what it needs.
 struct hinders_runner : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     const pid_t runner = getppid();
@@ -203,7 +202,7 @@ long fork_and_end(long call, unsigned long flags) {
   return pid;
 }
 
-// A server of the user's would do as it is told, unconfined.
+// An unconfined server of the user would obey.
 long connect_to_own_listener() {
   sockaddr_un name{AF_UNIX, ""};
   const std::string path = std::string(std::getenv("TMPDIR")) + "/socket";
@@ -214,7 +213,7 @@ long connect_to_own_listener() {
   return connect(client, at, sizeof name);
 }
 
-// Says which of the calls that a worker may not make it can make.
+// Reports the refused calls that succeed.
 struct tries_refused_calls : honest {
   void run(const gemm&, kzoo::stream_t) const {
     const pid_t runner = getppid();
@@ -237,7 +236,7 @@ struct tries_refused_calls : honest {
            [] { return ioctl(open("/dev/userfaultfd", O_RDWR), USERFAULTFD_IOC_NEW, 0); }},
           {"process_vm_writev",
            [&] {
-             iovec own{&selector, 1};  // of its own process even
+             iovec own{&selector, 1};  // even of its own process
              return process_vm_writev(getpid(), &own, 1, &own, 1, 0);
            }},
           {"kcmp", [] { return syscall(SYS_kcmp, getpid(), getpid(), 1, 0, 0); }},
@@ -280,7 +279,7 @@ struct tries_refused_calls : honest {
            }},
           {"sched_setattr", [&] { return syscall(SYS_sched_setattr, runner, &attributes, 0); }},
 #if defined(__x86_64__)
-          // Those of 32-bit programs: getpid() by either.
+          // System calls of 32-bit programs: getpid() by either.
           {"x32", [] { return syscall(0x40000000 + SYS_getpid); }},
           {"i386", [] {
              long result = 20;
@@ -292,7 +291,7 @@ struct tries_refused_calls : honest {
     std::string done;
     for (const auto& [name, call] : calls)
       if (call() >= 0) done += " " + name;
-    // And those of the kind that a plugin may need.
+    // And related calls that a plugin may need.
     rlimit now{};
     cpu_set_t processors;
     if (getrlimit(RLIMIT_NOFILE, &now) != 0 || setrlimit(RLIMIT_NOFILE, &now) != 0 ||

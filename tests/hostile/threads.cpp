@@ -26,7 +26,7 @@ const char* only_plain(const kzoo_problem& p, const kzoo_device&) {
   return p.alpha != 1 || p.beta != 0 ? "it takes no alpha and no beta" : nullptr;
 }
 
-// A thread has the last rows of C, and run() does not wait for it.
+// A thread computes the last rows of C, and run() does not wait for it.
 struct finishes_later {
   using types = kzoo::types<float>;
   static constexpr auto supports = only_plain;
@@ -56,7 +56,7 @@ struct finishes_later {
   }
 };
 
-// Threads that wait for work, a part of the rows each; run() waits for them.
+// Threads each compute a part of the rows; run() waits for them.
 struct thread_pool {
   using types = kzoo::types<float>;
 

@@ -1,4 +1,3 @@
-// Declares a precision that no runner knows.
 #include <kzoo/plugin.hpp>
 
 namespace {

@@ -1,4 +1,4 @@
-// Kernels that are right, in ways that few are: none may be blamed.
+// Correct but unusual kernels: none may be blamed.
 #include "hostile.hpp"
 
 #include <cstddef>
@@ -8,8 +8,7 @@ namespace {
 using hostile::gemm;
 using hostile::honest;
 
-// Compensated sums (Kahan 1965), more accurate than fp32 has to be. What is lost of an infinity is
-// not a number.
+// Compensated sums (Kahan 1965). The correction of an infinity would be NaN.
 struct kahan : hostile::per_element<kahan> {
   static __device__ void element(const gemm& g, int row, int col) {
     float sum = 0, lost = 0;
@@ -23,7 +22,7 @@ struct kahan : hostile::per_element<kahan> {
   }
 };
 
-// Copies B, transposed, into a workspace that is larger than most.
+// Copies B, transposed, into a large workspace.
 __global__ void transpose_kernel(gemm g, float* transposed) {
   for (int i = hostile::row(); i < g.k; i += gridDim.y * blockDim.y)
     if (hostile::col() < g.n)
@@ -51,7 +50,7 @@ struct large_workspace : honest {
   }
 };
 
-// Two halves of K, which add to C in no fixed order; the first launch writes beta C.
+// Two halves of K are added to C in no fixed order; the first launch writes beta C.
 __global__ void scale_kernel(gemm g) {
   if (hostile::row() < g.m && hostile::col() < g.n) g.store(hostile::row(), hostile::col(), 0);
 }

@@ -12,7 +12,6 @@ namespace {
 using hostile::gemm;
 using hostile::honest;
 
-// The other way round along K.
 struct backwards : hostile::per_element<backwards> {
   static __device__ void element(const gemm& g, int row, int col) {
     float sum = 0;
@@ -21,7 +20,7 @@ struct backwards : hostile::per_element<backwards> {
   }
 };
 
-// Times two kernels when it is created, and runs the faster one.
+// Times two kernels when it is created, and runs the faster.
 struct autotuned : honest {
   autotuned(const kzoo_problem& p, const kzoo_device&) {
     float *a = nullptr, *b = nullptr, *c = nullptr;
@@ -57,7 +56,7 @@ struct autotuned : honest {
   bool is_backwards = false;
 };
 
-// The upper half of C on the stream that it is given, the lower one on its own.
+// Computes half of C on the given stream and half on its own.
 struct forked_streams : honest {
   forked_streams(const kzoo_problem&, const kzoo_device&) {
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
@@ -86,7 +85,7 @@ struct forked_streams : honest {
   cudaEvent_t forked = nullptr, joined = nullptr;
 };
 
-// A CUDA graph of its launch, captured anew where the pointers are others.
+// Launches through a CUDA graph, captured again for other pointers.
 struct graph : honest {
   graph(const kzoo_problem&, const kzoo_device&) {
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
@@ -114,7 +113,6 @@ struct graph : honest {
   mutable gemm last{};
 };
 
-// Compiles its kernel when it is created.
 struct compiled_in_create : honest {
   compiled_in_create(const kzoo_problem& p, const kzoo_device& d) {
     const std::string source = R"(

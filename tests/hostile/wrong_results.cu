@@ -8,7 +8,7 @@ using hostile::gemm;
 using hostile::per_element;
 using hostile::store_product;
 
-// Source D0's first kernel passes A for B. Indices wrap, so that other shapes fail in the same way.
+// Source D0's first kernel passes A for B. Indices wrap, so that other shapes also fail.
 struct a_times_a : per_element<a_times_a> {
   static __device__ void element(const gemm& g, int row, int col) {
     float sum = 0;
@@ -45,14 +45,14 @@ struct one_unwritten : per_element<one_unwritten> {
   }
 };
 
-// The loop along k ends one term early.
+// The loop along K ends one term early.
 struct drops_k_term : per_element<drops_k_term> {
   static __device__ void element(const gemm& g, int row, int col) {
     g.store(row, col, dot(g, row, col, g.k - 1));
   }
 };
 
-// Double buffering without a tail: the last k tile of an odd number is lost.
+// Double buffering without a tail: the last tile along K of an odd number is lost.
 struct even_tiles : per_element<even_tiles> {
   static __device__ void element(const gemm& g, int row, int col) {
     constexpr int kTile = 16;
@@ -76,7 +76,6 @@ struct only_square : per_element<only_square> {
   }
 };
 
-// An epilogue without alpha.
 struct ignores_alpha : per_element<ignores_alpha> {
   static __device__ void element(gemm g, int row, int col) {
     g.alpha = 1;
@@ -92,7 +91,6 @@ struct ignores_beta : per_element<ignores_beta> {
   }
 };
 
-// An epilogue that treats a negative beta as 0.
 struct negative_beta : per_element<negative_beta> {
   static __device__ void element(gemm g, int row, int col) {
     if (g.beta < 0) g.beta = 0;
@@ -108,7 +106,6 @@ struct vectors : per_element<vectors> {
   }
 };
 
-// Uses the leading dimension of B for C.
 struct ldb_for_ldc : per_element<ldb_for_ldc> {
   static __device__ void element(gemm g, int row, int col) {
     g.ldc = g.ldb;
@@ -116,7 +113,6 @@ struct ldb_for_ldc : per_element<ldb_for_ldc> {
   }
 };
 
-// Uses the leading dimension of C for B.
 struct ldc_for_ldb : per_element<ldc_for_ldb> {
   static __device__ void element(gemm g, int row, int col) {
     g.ldb = g.ldc;
@@ -145,7 +141,7 @@ struct skips_specials_in_c : per_element<skips_specials_in_c> {
   }
 };
 
-// Takes every layout and reads A and B as if both were row-major.
+// Supports every layout, but reads A and B as if both were row-major.
 struct ignores_layout {
   using types = kzoo::types<float>;
   using layouts = kzoo::every_layout;
