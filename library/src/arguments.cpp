@@ -18,7 +18,7 @@ void require_pointer(const void* pointer, const char* name) {
   if (pointer == nullptr) throw error(KZOO_NULL_POINTER, std::string(name) + " is NULL");
 }
 
-// A matrix as it is in memory, before its operation: `lines` of `length` elements.
+// A matrix in memory, before its operation: `lines` of `length` elements.
 struct stored {
   const matrix_argument& of;
   std::int64_t lines, length;
@@ -50,7 +50,7 @@ struct stored {
     }
     extent_or_refuse(lines, of.ld, length);
   }
-  // In a batch products lie one after the other, or, where `may_share`, have the matrix in common.
+  // A batch's matrices lie one after the other or, if `may_share`, are a single matrix.
   void check_batch(std::int64_t batch, bool may_share) const {
     const std::int64_t least = extent_or_refuse(lines, of.ld, length);
     const bool is_shared = may_share && of.stride == 0;
@@ -104,8 +104,7 @@ void check(const gemm_arguments& x, const kzoo_call& how) {
   require_pointer(x.beta, "beta");
 }
 
-// C^T = op(B)^T op(A)^T: a column-major product is the row-major one of the transposes, which in
-// memory are the matrices themselves.
+// C^T = op(B)^T op(A)^T: a column-major GEMM is the row-major GEMM of the same memory, swapped.
 product as_row_major(const gemm_arguments& x, const kzoo_call& how) {
   const bool swapped = how.row_major == 0, is_batch = how.batch > 1;
   const matrix_argument &a = swapped ? x.b : x.a, &b = swapped ? x.a : x.b;

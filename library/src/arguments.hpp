@@ -25,7 +25,7 @@ struct gemm_arguments {
   const void *alpha, *beta;
 };
 
-// Nothing where there is nothing to compute. Throws kzoo::error.
+// Nothing if there is nothing to compute. Throws kzoo::error.
 std::optional<product> to_product(const gemm_arguments& x, const kzoo_call& how);
 
 }  // namespace kzoo::library

@@ -21,7 +21,7 @@ const kzoo_signature* signature_for(const kzoo_variant& v, const kzoo_problem& p
   return found == end ? nullptr : found;
 }
 
-// A plugin's name becomes that of a file, so a path to elsewhere is none.
+// A plugin's name becomes a file name, so it must not be a path.
 void require_name(const std::string& part, const std::string& whole) {
   if (is_identifier(part)) return;
   throw error(KZOO_INVALID_ARGUMENT, "'" + whole +
@@ -73,8 +73,7 @@ std::vector<candidate> kernel_names::resolve_list(std::string_view names) const 
 }
 
 std::vector<candidate> kernel_names::defaults(kzoo_device_kind kind) const {
-  // Faster ones first, and one that takes every problem at the end. What runs in the simulator is
-  // called by its name only.
+  // Faster kernels first, at the end a kernel for every problem. Simulated kernels need a name.
   constexpr std::array kOnGpu{"dispatch:fp32_split", "dispatch:fp32", "split_fp16", "pipelined",
                               "every_type"};
   constexpr std::array kOnCpu{"openblas", "serial:ikj", "serial:ijk"};
@@ -84,7 +83,7 @@ std::vector<candidate> kernel_names::defaults(kzoo_device_kind kind) const {
     try {
       std::ranges::move(resolve(name), std::back_inserter(all));
     } catch (const error&) {
-      // not built here, or cannot be loaded here: the next one
+      // not built here, or cannot be loaded here
     }
   }
   if (all.empty()) {

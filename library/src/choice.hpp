@@ -13,7 +13,7 @@
 
 namespace kzoo::library {
 
-// What a name stands for. Without a kernel it is of a plugin that the caller declines.
+// A kernel by name. Empty if it belongs to a plugin in options.declined.
 struct candidate {
   std::string name;
   std::optional<kernel> what;
@@ -22,22 +22,22 @@ struct candidate {
 class chooser {
  public:
   virtual ~chooser() = default;
-  // Throws kzoo::error where no kernel takes the problem, and says why.
+  // Throws kzoo::error, with the reasons, if no kernel supports the problem.
   virtual kernel choose(const kzoo_problem& p, const kzoo_device& d) const = 0;
 };
 
-// What candidates are made of, and which are refused.
+// Turns names into candidates.
 class kernel_names {
  public:
-  // Throws kzoo::error for what cannot be a plugin's name.
+  // Throws kzoo::error for an invalid plugin name.
   kernel_names(const plugin_finder& plugins, std::string_view declined);
 
-  // "plugin:variant", or "plugin" for all of its variants. Throws kzoo::error where there is none,
-  // and for what cannot be a name: no file is looked for then.
+  // "plugin:variant", or "plugin" for all of its variants. Throws kzoo::error for an unknown
+  // kernel, and for an invalid name before any file is looked for.
   std::vector<candidate> resolve(const std::string& name) const;
   // Names separated by commas, at least one.
   std::vector<candidate> resolve_list(std::string_view names) const;
-  // What is used where nothing is named: those there are of a list, in order.
+  // The default kernels that exist here, in order of preference.
   std::vector<candidate> defaults(kzoo_device_kind kind) const;
 
  private:
@@ -45,7 +45,6 @@ class kernel_names {
   std::vector<std::string> declined_;
 };
 
-// What the caller allows kernels.
 struct allowance {
   kzoo_precision precision = KZOO_COMPUTE_FP32;
   bool nondeterministic = false;
@@ -57,7 +56,7 @@ std::string objection(const kernel& k, const kzoo_problem& p, const kzoo_device&
 // Throws KZOO_DECLINED for a kernel of a declined plugin.
 kernel accept(const candidate& chosen);
 
-// The first of a list that takes the problem.
+// Chooses the first of a list that supports the problem.
 class first_of : public chooser {
  public:
   first_of(std::vector<candidate> candidates, const allowance& allowed)

@@ -59,7 +59,7 @@ kzoo_context::~kzoo_context() {
     device_->wait_until_idle();
     streams_.clear();
   } catch (const kzoo::error&) {
-    // The CUDA context is broken, or gone at the end of the program: nothing can be freed.
+    // The CUDA context is broken, or gone at the program's end: nothing can be freed.
     for (auto& [id, work] : streams_) static_cast<void>(new work_ptr(std::move(work)));
   }
 }
@@ -71,7 +71,7 @@ outcome kzoo_context::run(const product& p) {
   return on.work->run(p, on.is_one_of_many);
 }
 
-// It is computed as a product of zeros, with an alpha of 0.
+// Computes a product of zeros with alpha = 0.
 outcome kzoo_context::run_without_product(product p) {
   kzoo_problem& of = p.problem;
   of = kzoo::product_of_zeros(of);
@@ -96,7 +96,7 @@ kzoo_context::found kzoo_context::find(void* stream) {
 }
 
 void kzoo_context::forget_streams() {
-  // A call that goes on holds a reference, too.
+  // A running call also holds a reference.
   device_->outside_captures([&] {
     std::erase_if(streams_, [](const auto& of) {
       return of.second && of.second.use_count() == 1 && of.second->is_done();

@@ -1,5 +1,5 @@
 #pragma once
-// What a kzoo_handle points to.
+// The target of a kzoo_handle.
 
 #include "choice.hpp"
 #include "device.hpp"
@@ -14,7 +14,6 @@
 #include <mutex>
 #include <unordered_map>
 
-// The name is that of the C API's opaque type.
 struct kzoo_context {
  public:
   // Throws kzoo::error.
@@ -26,8 +25,8 @@ struct kzoo_context {
   kzoo::library::outcome run(const kzoo::library::product& p);
   std::size_t streams() const { return streams_.size(); }
 
-  // So many streams are remembered whatever they do. With more of them, calls mark where their work
-  // ends, and those whose work has ended are forgotten: a program may make a stream for each task.
+  // More streams than this are remembered only while they work: a program may create a stream for
+  // each task. From half as many on, calls mark the end of their work.
   static constexpr std::size_t kStreams = 16;
 
  private:
@@ -37,7 +36,7 @@ struct kzoo_context {
     bool is_one_of_many;
   };
   found find(void* stream);
-  // beta C, where k is 0.
+  // Computes beta C for k = 0.
   kzoo::library::outcome run_without_product(kzoo::library::product p);
   void forget_streams();
 

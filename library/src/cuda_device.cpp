@@ -84,7 +84,7 @@ class cuda_device : public device {
     action();
   }
 
-  // In the order of the stream, so that neither waits for the device.
+  // Stream-ordered, so that neither waits for the device.
   void* allocate(std::uint64_t bytes, void* stream) override {
     void* memory = nullptr;
     check(cudaMallocAsync(&memory, bytes, stream_of(stream)), "cudaMallocAsync",

@@ -1,5 +1,5 @@
 #pragma once
-// What the library asks of the device that kernels run on: a GPU, or the CPU.
+// The device that kernels run on: a GPU, or the CPU.
 
 #include <kzoo/abi.h>
 
@@ -14,7 +14,7 @@ namespace kzoo::library {
 class marker {
  public:
   virtual ~marker() = default;
-  virtual void record(void* stream) = 0;  // the place after all that is enqueued now
+  virtual void record(void* stream) = 0;  // the place after all work enqueued so far
   virtual bool reached() = 0;
 };
 
@@ -24,22 +24,21 @@ class device {
   virtual const kzoo_device& abi() const = 0;
   virtual std::string name() const = 0;
 
-  // Makes it the calling thread's device; returns the one before, for restore().
+  // Makes it the calling thread's device; returns the previous device, for restore().
   virtual int make_current() = 0;
   virtual void restore(int previous) = 0;
 
-  // No other stream has it or had it, not even one at the same address.
+  // Unique among all streams ever created, even at the same address.
   virtual std::uint64_t stream_id(void* stream) = 0;
   virtual bool is_capturing(void* stream) = 0;
-  // Does what a capture of any thread would otherwise forbid: allocates, asks whether an event has
-  // happened.
+  // Runs `action` although a capture in any thread would forbid it: allocations, event queries.
   virtual void outside_captures(const std::function<void()>& action) = 0;
 
-  // Memory for what is enqueued from now on, 256-byte aligned. Throws kzoo::error.
+  // 256-byte aligned memory for work that is enqueued later. Throws kzoo::error.
   virtual void* allocate(std::uint64_t bytes, void* stream) = 0;
-  // Enqueued on the stream.
+  // Enqueues it on the stream.
   virtual void fill_with_zeros(void* memory, std::uint64_t bytes, void* stream) = 0;
-  // Freed when all is done that is enqueued now.
+  // Freed after all work enqueued so far.
   virtual void free(void* memory, void* stream) = 0;
   // Freed now: nothing uses it any more.
   virtual void free_unused(void* memory) = 0;
@@ -48,9 +47,9 @@ class device {
 };
 
 std::unique_ptr<device> open_cpu();
-std::unique_ptr<device> open_cuda();  // the current one; throws kzoo::error
+std::unique_ptr<device> open_cuda();  // the current device; throws kzoo::error
 
-// The device is the calling thread's as long as this lives.
+// Makes the device the calling thread's during its life.
 class current_device {
  public:
   explicit current_device(device& d) : device_(d), previous_(d.make_current()) {}

@@ -25,7 +25,7 @@ thread_local std::string last_error;
 thread_local kzoo::library::kernel last_kernel;
 thread_local std::string last_kernel_name;
 
-// A sentence may quote what others wrote, such as a table.
+// `why` may quote other texts, such as a table.
 kzoo_status fail(kzoo_status status, std::string_view why) {
   last_error = kzoo::printable(why);
   return status;
@@ -47,8 +47,8 @@ kzoo_status guarded(Body&& body) {
   }
 }
 
-// A caller's struct, of which later versions may have more fields: zeros for those that the caller
-// does not know, and an error for those that this library does not know.
+// Reads a caller's struct, whose size depends on the version. Fields that the caller does not know
+// are zero; nonzero fields that this library does not know are an error.
 template <class Struct>
 Struct read_struct(const Struct* given, const char* name) {
   Struct all{};
@@ -149,7 +149,7 @@ kzoo_status kzoo_sgemm_strided_batched(kzoo_handle handle, kzoo_operation transa
   call.stride_a = stride_a;
   call.stride_b = stride_b;
   call.stride_c = stride_c;
-  // No products, where kzoo_call's 0 is one.
+  // An empty batch has no rows, since 0 in kzoo_call means a single GEMM.
   const std::int64_t rows = batch == 0 ? 0 : m;
   return kzoo_gemm_ex(handle, transa, transb, rows, n, k, alpha, a, KZOO_F32, lda, b, KZOO_F32, ldb,
                       beta, c, KZOO_F32, ldc, &call);

@@ -38,8 +38,7 @@ std::string flaw_in(const kzoo_plugin& p, kzoo_device_kind kind) {
 
 std::unique_ptr<plugin> load(const fs::path& file, kzoo_device_kind kind) {
   namespace dll = boost::dll;
-  // Never unloaded, as plugins.hpp says; those that are refused have run, too. All are kept where
-  // leak checkers see that they are.
+  // Never unloaded, even if rejected, since its code has run. Leak checkers see the list.
   static auto& libraries = *new std::list<dll::shared_library>;
   dll::shared_library& library = libraries.emplace_back();
   const auto refuse = [&](const std::string& why) {
@@ -61,7 +60,7 @@ std::unique_ptr<plugin> load(const fs::path& file, kzoo_device_kind kind) {
   return loaded;
 }
 
-// The calls of all handles on one plugin take turns, so a plugin has one lock in a process.
+// One lock per plugin and process: calls of all handles on a plugin take turns.
 plugin& load_once(const fs::path& file, kzoo_device_kind kind) {
   static auto& loaded = *new std::map<fs::path, std::unique_ptr<plugin>>;
   static std::mutex mutex;
@@ -71,7 +70,7 @@ plugin& load_once(const fs::path& file, kzoo_device_kind kind) {
   return *known;
 }
 
-// Beside this library: where a build tree has the plugins, and where an installed one does.
+// The plugins next to this library, in a build tree or an installed tree.
 std::vector<fs::path> default_places() {
   std::vector<fs::path> places;
   if (const char* path = std::getenv("KZOO_PLUGIN_PATH")) {

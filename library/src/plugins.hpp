@@ -1,6 +1,6 @@
 #pragma once
-// Plugins by name, from folders and files. Each is loaded once in a process, and stays loaded: code
-// that has run may have left threads, handlers and pointers into it.
+// Plugins by name, from folders and files. Each is loaded once in a process and never unloaded: its
+// code may have left threads, handlers and pointers into it.
 
 #include <kzoo/abi.h>
 
@@ -12,7 +12,7 @@
 
 namespace kzoo::library {
 
-// The parts of a text between separators, without the empty ones.
+// The nonempty parts of a text between separators.
 std::vector<std::string> split(std::string_view text, char separator);
 
 struct plugin {
@@ -23,7 +23,7 @@ struct plugin {
   const kzoo_variant& variant(std::uint32_t index) const;
 };
 
-// A variant of a plugin; no variant: of a plugin that the caller declines to call.
+// A variant of a plugin; null: of a plugin that the caller declines to call.
 struct kernel {
   plugin* of = nullptr;
   const kzoo_variant* variant = nullptr;
@@ -36,9 +36,9 @@ class plugin_finder {
   // Folders and .so files, separated by colons; "": the default of kzoo_options.
   plugin_finder(std::string_view places, kzoo_device_kind kind);
 
-  // nullptr where there is none of this name. Throws kzoo::error for one that cannot be used.
+  // nullptr if no plugin has this name. Throws kzoo::error for an unusable plugin.
   plugin* find(const std::string& name) const;
-  // Where it looks, for messages.
+  // The searched places, for messages.
   std::string places() const;
 
  private:

@@ -24,7 +24,7 @@ prepared::prepared(const kernel& chosen, const kzoo_problem& p, const kzoo_devic
   }
   reason r;
   const std::lock_guard lock(chosen.of->serial);
-  // KZOO_ERROR is left to calls that may have written to C.
+  // KZOO_ERROR is reserved for calls that may have written to C.
   const bool created = v.create(&v, &p, &d, &instance_, r.text()) == KZOO_OK;
   require_ok(created ? KZOO_OK : KZOO_UNAVAILABLE, chosen, "cannot be prepared", r);
 }
@@ -39,7 +39,7 @@ void prepared::run(const kzoo_arguments& arguments) const {
   reason r;
   const std::lock_guard lock(chosen_.of->serial);
   const kzoo_status status = chosen_.variant->run(chosen_.variant, instance_, &arguments, r.text());
-  // Once created, an instance can no longer decline: C may have been written to.
+  // Once created, an instance can no longer reject: C may have been written to.
   require_ok(status == KZOO_OK || status == KZOO_LAUNCH_FAILED ? status : KZOO_ERROR, chosen_,
              "failed", r);
 }
@@ -65,7 +65,7 @@ prepared& prepared_problems::add(const kzoo_problem& p, std::unique_ptr<prepared
 
 std::vector<std::unique_ptr<prepared>> prepared_problems::take_surplus() {
   std::vector<std::unique_ptr<prepared>> surplus;
-  // The one in front is about to run.
+  // The first entry is about to run.
   for (auto at = by_use_.end(); by_use_.size() > most_ && at != std::next(by_use_.begin());) {
     --at;
     if (at->made->in_graph) continue;

@@ -1,5 +1,5 @@
 #pragma once
-// Problems that are ready to run: the kernel that was chosen for each, and its instance.
+// Problems that are ready to run: the chosen kernel of each, and its instance.
 
 #include "choice.hpp"
 #include "device.hpp"
@@ -16,18 +16,17 @@
 
 namespace kzoo::library {
 
-// A kernel and its instance for one problem; or why there is none, so that a problem that no kernel
-// takes is not looked up again and again.
+// A kernel and its instance for a problem, or why there is none, to avoid repeated searches.
 class prepared {
  public:
-  // Throws kzoo::error where the kernel cannot be created.
+  // Throws kzoo::error if the kernel cannot be created.
   prepared(const kernel& chosen, const kzoo_problem& p, const kzoo_device& d);
   prepared(kzoo_status status, std::string why) : status_(status), why_(std::move(why)) {}
   ~prepared();
   prepared(const prepared&) = delete;
   prepared& operator=(const prepared&) = delete;
 
-  // KZOO_OK where there is a kernel.
+  // KZOO_OK if there is a kernel.
   kzoo_status status() const { return status_; }
   const std::string& why() const { return why_; }
   const kernel& chosen() const { return chosen_; }
@@ -46,16 +45,14 @@ class prepared {
   std::uint64_t workspace_bytes_ = 0;
 };
 
-// Those that were used last. An instance belongs to one problem with its alpha, beta and leading
-// dimensions, and is used on one stream alone.
+// The last used problems. An instance serves a problem with its scalars and ld's, on one stream.
 class prepared_problems {
  public:
   explicit prepared_problems(std::size_t most) : most_(most) {}
 
   prepared* find(const kzoo_problem& p);
   prepared& add(const kzoo_problem& p, std::unique_ptr<prepared> made);
-  // Those beyond the number that is kept, of which none is in a graph. The caller destroys them
-  // once the stream has done what is enqueued now.
+  // Removes surplus instances outside graphs. The caller destroys them after the enqueued work.
   std::vector<std::unique_ptr<prepared>> take_surplus();
 
  private:
@@ -69,7 +66,7 @@ class prepared_problems {
   };
 
   std::size_t most_;
-  std::list<entry> by_use_;  // the last one first
+  std::list<entry> by_use_;  // the latest first
   std::unordered_map<key, std::list<entry>::iterator, hash> by_problem_;
 };
 

@@ -51,7 +51,7 @@ prepared& stream_work::find_or_prepare(const product& p, bool capturing) {
   std::unique_ptr<prepared> made;
   device_.outside_captures([&] { made = prepare(p.problem); });
   prepared& added = problems_.add(p.problem, std::move(made));
-  // A place in a stream that is captured is none in time.
+  // A marker in a captured stream marks no time.
   if (!capturing) device_.outside_captures([&] { retire(p.stream); });
   return added;
 }

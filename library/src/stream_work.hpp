@@ -1,6 +1,6 @@
 #pragma once
-// What the calls of a handle on one stream share: problems that are ready to run, and a workspace.
-// Kernels of a stream run one after the other, so one workspace does for all of them.
+// The calls of a handle on one stream: problems that are ready to run, and a workspace. Kernels of
+// a stream run one after the other, so they share the workspace.
 
 #include "choice.hpp"
 #include "device.hpp"
@@ -15,18 +15,18 @@
 
 namespace kzoo::library {
 
-// One product: what the kernels' ABI calls it, and what the caller says beside that.
+// A GEMM: its problem in the kernels' ABI, and the caller's other arguments.
 struct product {
   kzoo_problem problem;
   const void *a, *b;
   void* c;
   void* stream;
-  void* workspace;  // nullptr: of the pool
+  void* workspace;  // nullptr: from the pool
   std::uint64_t workspace_bytes;
   std::uint64_t* workspace_needed;  // not nullptr: only asks
 };
 
-// How a call ended; a refusal is no exception, because a preloaded library meets many.
+// How a call ended. A rejection is no exception, since a preloaded library meets many.
 struct outcome {
   kzoo_status status = KZOO_OK;
   std::string why;
@@ -37,20 +37,20 @@ class stream_work {
  public:
   stream_work(device& d, const chooser& choice, std::size_t most_problems)
       : device_(d), choice_(choice), problems_(most_problems) {}
-  // The stream's work is done.
+  // Requires that the stream's work is done.
   ~stream_work();
   stream_work(const stream_work&) = delete;
   stream_work& operator=(const stream_work&) = delete;
 
-  // `marked`: notes where the work ends, for is_done(). Throws kzoo::error.
+  // `marked`: notes the end of the work, for is_done(). Throws kzoo::error.
   outcome run(const product& p, bool marked);
-  // Whether it is known that the last run has ended and no graph may repeat it.
+  // Whether the last run is known to have ended, and no graph may repeat it.
   bool is_done();
 
  private:
   prepared& find_or_prepare(const product& p, bool capturing);
   std::unique_ptr<prepared> prepare(const kzoo_problem& p) const;
-  // Destroys instances that are not needed any more and whose work has ended.
+  // Destroys surplus instances whose work has ended.
   void retire(void* stream);
   void* workspace_for(const product& p, const prepared& ready, bool capturing);
 

@@ -61,7 +61,7 @@ tuned_entry read_entry(const field& p, const field& best) {
           best.at("variant").text()};
 }
 
-// How a plugin of the user's own is found; "" where the table does not know.
+// How to make a user's plugin known; "" if the table does not name its file.
 std::string way_out(const tuned_table& table, const std::string& plugin) {
   const auto found = table.plugin_files.find(plugin);
   if (found == table.plugin_files.end() || found->second.empty()) return "";
@@ -85,7 +85,7 @@ tuned_table read_tuned_table(const std::filesystem::path& file, const kzoo_devic
     for (const field& of : table.at("problems").elements()) {
       const std::vector<field> ranked = of.at("ranked").elements();
       const field p = of.at("problem");
-      const bool has_epilogue = p.find("epilogue").has_value();  // no call asks for one
+      const bool has_epilogue = p.find("epilogue").has_value();  // no call has an epilogue
       if (!has_epilogue && !ranked.empty()) all.entries.push_back(read_entry(p, ranked.front()));
     }
     if (const auto plugins = table.find("plugins")) {

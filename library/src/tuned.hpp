@@ -1,6 +1,6 @@
 #pragma once
 // A tuned table: the fastest kernel for each of some problems, as measured on one kind of device.
-// `runner tune --json` writes it (docs/formats.md). Of its keys these count:
+// `runner tune --json` writes it (docs/tuning.md). It may have more keys than these:
 //
 //   { "schema": "kzoo.tuned/1",
 //     "device": { "id": "cuda:0", "name": "NVIDIA H200" }, "compute_capability": "9.0",
@@ -10,11 +10,9 @@
 //                      "batch": 1 },
 //         "ranked": [ { "plugin": "pipelined", "variant": "128x256x16_s5" } ] } ] }
 //
-// Problems are those of the runner: C is row-major. dtype, layout and batch have the defaults that
-// are shown; for the cpu, name and compute_capability are not needed. Of `ranked` the first counts;
-// a problem for which it is empty is left out. `plugins` may be missing: no file that it names is
-// loaded, since a table is data; messages say where a plugin is that is not among those of the
-// handle.
+// C is row-major. The shown dtype, layout and batch are defaults; the cpu needs no name and no
+// compute_capability. Only the first of `ranked` counts; a problem without any is ignored.
+// `plugins` is optional and only for messages: a table is data, so no file that it names is loaded.
 
 #include "choice.hpp"
 
@@ -47,11 +45,11 @@ struct tuned_table {
 tuned_table read_tuned_table(const std::filesystem::path& file, const kzoo_device& d,
                              const std::string& device_name);
 
-// The kernel of the problem in the table; where that is not there or declines, of the nearest one
-// with the same types and layout, by the logarithms of its sizes; then what another chooser says.
+// Chooses the kernel of the nearest tuned problem that supports the call, among problems with the
+// same types and layout; the distance is between logarithms of sizes. Then asks another chooser.
 class tuned_choice : public chooser {
  public:
-  // Throws kzoo::error for a table that names what is not there.
+  // Throws kzoo::error for a table that names an unknown kernel.
   tuned_choice(const tuned_table& table, const kernel_names& names, const allowance& allowed,
                std::unique_ptr<chooser> otherwise);
   kernel choose(const kzoo_problem& p, const kzoo_device& d) const override;
