@@ -1,6 +1,5 @@
 #pragma once
-// libkzoo for C++: a handle that destroys itself, and kzoo::error in place of codes. kzoo.h says
-// what the functions do.
+// libkzoo for C++: an owning handle, and kzoo::error instead of codes. kzoo.h documents the calls.
 
 #include <kzoo/kzoo.h>
 #include <kzoo/error.hpp>
@@ -11,7 +10,7 @@
 
 namespace kzoo {
 
-// kzoo_options with strings that live as long as it does.
+// kzoo_options that owns its strings.
 struct handle_options {
   kzoo_device_kind device = KZOO_CUDA;
   kzoo_precision precision = KZOO_COMPUTE_FP32;
