@@ -1,5 +1,5 @@
 #pragma once
-// Which kernel computes a problem.
+// The choice of a kernel for a problem.
 
 #include "plugins.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace kzoo::library {
 
-// A kernel by name. Empty if it belongs to a plugin in options.declined.
+// A kernel by name; no kernel if its plugin is in options.declined.
 struct candidate {
   std::string name;
   std::optional<kernel> what;

@@ -60,7 +60,7 @@ std::unique_ptr<plugin> load(const fs::path& file, kzoo_device_kind kind) {
   return loaded;
 }
 
-// One lock per plugin and process: calls of all handles on a plugin take turns.
+// A plugin has one lock in a process: calls of all handles on a plugin take turns.
 plugin& load_once(const fs::path& file, kzoo_device_kind kind) {
   static auto& loaded = *new std::map<fs::path, std::unique_ptr<plugin>>;
   static std::mutex mutex;

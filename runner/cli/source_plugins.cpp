@@ -286,7 +286,7 @@ fs::path path_of(const selector& s, const file_selector& file, const fs::path& e
   return path;
 }
 
-// As it is written in TOML.
+// Returns the name as a TOML key.
 std::string key_text(const std::string& name) {
   return is_identifier(name) && name.find('.') == std::string::npos ? name : input::in_quotes(name);
 }

@@ -18,7 +18,7 @@ double estimated_work(const problem& p);
 // with the least work. Returns no more shards than problems.
 std::vector<std::vector<std::size_t>> split(std::span<const problem> problems, std::size_t shards);
 
-// As --problems takes them: "0-3,7".
+// For --problems: "0-3,7".
 std::string numbers_text(std::span<const std::size_t> ascending);
 
 }  // namespace kzoo::cluster

@@ -11,10 +11,10 @@ namespace kzoo::experiment {
 // The limit of problems in a file, and of sizes in a range.
 inline constexpr std::size_t kMostProblems = 10000;
 
-// One value of m, n or k: an integer, or a range table.
+// A value of m, n or k: an integer, or a range table.
 std::optional<std::vector<std::int64_t>> dimensions(const value& v);
 
-// One value of `sizes`: an integer (a cube), "MxNxK", [m, n, k], or a range table of cubes.
+// A value of `sizes`: an integer (a cube), "MxNxK", [m, n, k], or a range table of cubes.
 std::optional<std::vector<extents>> shapes(const value& v);
 
 }  // namespace kzoo::experiment

@@ -25,7 +25,7 @@ using experiment::value;
 
 constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
 
-// One, two or three sizes, as in dim3; missing sizes are `one`.
+// Up to three sizes, as in dim3; missing sizes are `one`.
 template <class T, class Read>
 void read_dim3(table_reader& keys, const char* key, const T& one, std::array<T, 3>& out,
                const Read& read_size) {

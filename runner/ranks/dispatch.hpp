@@ -11,7 +11,7 @@
 
 namespace kzoo::ranks {
 
-// As run::execute, on all of p.devices. Reports cells as they finish, problems in the order of the
+// run::execute on all of p.devices. Reports cells as they finish, problems in the order of the
 // experiment. Ends the plan's own workers, since the ranks start theirs.
 results::document dispatch(run::plan& p, results::document head, run::observer& watch);
 

@@ -1,5 +1,5 @@
 #pragma once
-// One variant on one problem: its verdict, its times, and what explains them.
+// A variant on a problem: its verdict, its times, and what explains them.
 
 #include "core/kernel_id.hpp"
 #include "core/verdict.hpp"
@@ -34,7 +34,7 @@ struct sustained {
   double settle_seconds = 0;  // until then, in the longest turn
   bool settled = true;        // in each turn; else the time limit came first
   // Mean power of the device while the samples were taken: `watts` by its energy counter,
-  // `reported_watts` by the driver, which averages it. Absent where the driver has none.
+  // `reported_watts` by the driver, which averages it. Absent if the driver has none.
   std::optional<double> watts, reported_watts;
   double counter_seconds = 0;  // update interval of the counter
   std::string no_energy;       // why there are no watts

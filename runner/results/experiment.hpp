@@ -83,7 +83,7 @@ struct timing_options {
   int samples_per_turn() const { return (min_samples + rounds - 1) / rounds; }
 };
 
-// What to do with a time below the roofline floor.
+// How to treat a time below the roofline floor.
 enum class impossible_time { refuse, report };
 inline constexpr std::array kImpossibleTimes{impossible_time::refuse, impossible_time::report};
 std::string_view impossible_time_name(impossible_time i);  // as in experiment files

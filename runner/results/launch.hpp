@@ -6,7 +6,7 @@
 
 namespace kzoo::results {
 
-// One kernel launch: kzoo_launch, in the same units.
+// A kernel launch: kzoo_launch, in the same units.
 struct launch {
   std::array<std::uint32_t, 3> grid{}, block{};
   std::uint64_t dynamic_shared = 0, static_shared = 0, local_bytes = 0;

@@ -35,7 +35,7 @@ struct variant_description {
   }
 };
 
-// What a plugin's descriptor says.
+// The contents of a plugin's descriptor.
 struct plugin_description {
   std::string id, summary, build_info;
   kzoo_device_kind device{};

@@ -12,7 +12,7 @@
 
 namespace kzoo::results {
 
-// One variant with one of its element types, and one kind of problem.
+// A variant with one of its element types, and a kind of problem.
 struct validated_variant {
   std::string kernel;  // plugin:variant
   element_types dtype;

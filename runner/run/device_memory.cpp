@@ -58,9 +58,10 @@ memory_need memory_need_of(const plan& p) {
 }
 
 // On the device, one worker at a time holds A, B and C. On the host, each worker shares its C with
-// the supervisor. If C is too large to compare every element, a worker shares the judged rows only,
-// and one worker at a time all of C, to locate an error. The supervisor holds expected results in
-// fp64 and fp32, and the result of every variant. Several devices multiply the host's part.
+// the supervisor. If C is too large to compare all of it, workers share the judged rows only. One
+// worker at a time then shares all of C to locate an error. For the judged rows the supervisor
+// holds expected results in fp64 and fp32, and the result of every variant. Several devices
+// multiply the host's part.
 void check_memory(const plan& p) {
   const problem* const largest = largest_of(p);
   if (largest == nullptr) return;

@@ -35,7 +35,7 @@ struct loaded_plugin {
 // Analyses the memory accesses of a variant on one problem. The finding says what is wrong with
 // them, or that nothing is. Throws if it cannot analyse them or build the plugin for it.
 using access_analysis = std::function<results::finding(std::uint32_t variant, const problem&)>;
-// Returns the analysis for a simulated plugin; empty where no build records its accesses.
+// Returns the analysis for a simulated plugin; empty if no build records its accesses.
 using find_access_analysis = std::function<access_analysis(const results::plugin_record&)>;
 
 struct plan {

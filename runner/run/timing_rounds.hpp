@@ -16,7 +16,7 @@ namespace kzoo::run {
 // Called before each turn, with the number of the round; may throw interrupt::interrupted.
 using turn_observer = std::function<void(int round, const results::cell&)>;
 
-// What bounds the rounds of one problem.
+// The bounds of a problem's rounds.
 struct round_limits {
   // A resumed run continues the numbers: it must not be paired with the interrupted run's rounds.
   int first_round = 0;

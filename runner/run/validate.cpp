@@ -265,7 +265,7 @@ class variant_validation {
   const std::ptrdiff_t before_;  // entries of other variants
 };
 
-// One variant in one of its element types.
+// A variant in one of its element types.
 struct task {
   std::size_t plugin = 0;  // index in the list of plugins
   checks::candidate_description who;

@@ -70,7 +70,7 @@ struct packs_c : per_product<packs_c> {
   }
 };
 
-// As if a table of addresses had room for 32.
+// Simulates a table with room for 32 addresses.
 struct first_32 : per_product<first_32> {
   using per_product::product;
   static __device__ hostile::gemm product(const batch& all, int i) {

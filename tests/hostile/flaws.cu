@@ -1,4 +1,4 @@
-// One flaw in each kernel, for `runner xray`: exactly the lines with the variant's name in a
+// Each kernel has a flaw, for `runner xray`: exactly the lines with the variant's name in a
 // comment must be found. Results do not matter. Blocks have 64 threads; 64x64x32 makes 2 x 2
 // blocks.
 

@@ -121,9 +121,9 @@ struct leaves_files : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const { std::abort(); }
 };
 
-// Tries to change the file in KZOO_VICTIM or its folder, to signal the runner and open its memory,
-// to find a descriptor of a file in that folder, to create a file in /var/tmp, to open its own or
-// another terminal, and to find the runner's KZOO_TOKEN. Reports its successes.
+// Tries to change the file in KZOO_VICTIM or its folder, and to signal the runner or open its
+// memory. Looks for a descriptor of a file in that folder, and for the runner's KZOO_TOKEN. Tries
+// to create a file in /var/tmp, and to open terminals. Reports its successes.
 struct attacks_others : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     const std::string victim = std::getenv("KZOO_VICTIM");

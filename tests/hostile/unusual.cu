@@ -70,7 +70,7 @@ struct atomics : honest {
   }
 };
 
-// One launch for each of 1500 parts of C.
+// A launch for each of 1500 parts of C.
 __global__ void part_kernel(gemm g, std::size_t first, std::size_t last) {
   for (std::size_t i = first + threadIdx.x; i < last; i += blockDim.x) {
     const auto n = static_cast<std::size_t>(g.n);

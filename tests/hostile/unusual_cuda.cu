@@ -1,4 +1,4 @@
-// As in unusual.cu, by features of the CUDA runtime that the simulator does not have.
+// Like unusual.cu, by features of the CUDA runtime that the simulator does not have.
 #include "hostile.hpp"
 
 #include <nvrtc.h>

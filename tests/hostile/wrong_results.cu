@@ -22,7 +22,7 @@ struct constant_output : per_element<constant_output> {
   static __device__ void element(const gemm& g, int row, int col) { g.store(row, col, 0); }
 };
 
-// One NaN in the middle: a comparison |expected - x| > tolerance does not detect it.
+// A NaN in the middle: a comparison |expected - x| > tolerance does not detect it.
 struct nan_output : per_element<nan_output> {
   static __device__ void element(const gemm& g, int row, int col) {
     store_product(g, row, col);

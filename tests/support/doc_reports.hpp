@@ -5,9 +5,9 @@
 //   <!-- report: results/h200-ladder.json -->
 //   <!-- /report -->
 //
-// Instead of "report": "errors by k" or "errors by n" (errors by kernel and K or N), "speedups by
-// problem", "speedups by kernel" (a table for each element type), "speed chart" or "sizes chart" (a
-// picture for light and dark pages).
+// Other words than "report": "errors by k" and "errors by n" have tables of errors by kernel and K
+// or N. "speedups by problem" is a table, "speedups by kernel" a table for each element type.
+// "speed chart" and "sizes chart" are pictures for light and dark pages.
 
 #include <filesystem>
 #include <string>

@@ -28,7 +28,7 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
   return c;
 }
 
-// As a run does once a problem is timed.
+// A run does this once a problem is timed.
 inline void compare_with_baseline(results::document& d) {
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     const auto first = std::ranges::find(d.cells, i, &results::cell::problem);
