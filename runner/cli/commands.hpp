@@ -201,7 +201,7 @@ run_options tuning_run(const tune_options& options);
 // The experiments that they run: the interrupted run's (--resume), and the stored results'.
 results::experiment resumed_experiment(const run_options& given);
 results::experiment repeated_experiment(const rerun_options& given);
-// `judge` without files: its experiment, and its compilation with --compile-only.
+// The experiment of `judge`, without the judged file, and the compilation of --compile-only.
 results::experiment experiment_of(const judge_options& options);
 compile_options compile_request(const judge_options& options);
 int check(const run_options& options);
@@ -233,13 +233,13 @@ std::vector<std::filesystem::path> plugin_folders();
 std::vector<std::filesystem::path> config_path();
 // Folders to search for the charting library: KZOO_CHARTS, ./zoo setup's, the installed tree's.
 std::vector<std::filesystem::path> charts_folders();
-// Contains the files that `new` and `export` copy: template/, plugins/, manifest/, LICENSE.
+// The folder with the files that `new` and `export` copy: template/, plugins/, manifest/, LICENSE.
 std::filesystem::path source_folder();
 // The plugins' sources in it by name, for example GROUP/NAME/NAME.cu.
 std::map<std::string, std::filesystem::path> plugin_sources();
 // The steps of ladders, in folders GROUP/NUMBER_NAME, with each step's group.
 std::map<std::string, std::string> ladder_steps();
-// Contains the recipe for compiling plugins (compile/recipe.hpp).
+// The folder with the recipe for compiling plugins (compile/recipe.hpp).
 std::filesystem::path recipe_folder();
 // The library that launches packed kernels: manifest/pack.hpp. It may be missing.
 std::filesystem::path launcher_library();

@@ -151,7 +151,7 @@ tuned for_others(tuned t) {
   return t;
 }
 
-// The GPU's architecture, if possible without PTX for later GPUs but with its own instructions.
+// The GPU's architecture: with its specific instructions if this build has them, else with PTX.
 std::vector<std::string> architectures_of(const tuned& t, const compile::recipe& how) {
   std::string name = t.compute_capability;
   std::erase(name, '.');

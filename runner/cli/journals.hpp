@@ -12,6 +12,7 @@ namespace kzoo::cli {
 std::filesystem::path journal_name(const results::document& head);
 
 // The journal `name`; if "", the newest unfinished journal in results/, of `experiment` unless "".
+// Throws input::invalid.
 std::filesystem::path find_interrupted(const std::string& name, const std::string& experiment);
 
 }  // namespace kzoo::cli

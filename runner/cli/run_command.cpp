@@ -227,7 +227,7 @@ struct held_journal {
   std::string name() const { return file.file().string(); }
 };
 
-// Runs the rest of the experiment, which must be the journal's unless something has changed.
+// Runs the rest of the experiment. Refuses it if anything has changed since the journal.
 int go_on(results::experiment e, const run_options& options, held_journal before) {
   document& then = before.content.results;
   run::plan plan = plan_for(std::move(e), options);

@@ -41,8 +41,8 @@ class plugin_client {
   // Why the variant rejects the problem, or why no variant can take it; nothing if it accepts.
   std::optional<std::string> objection(const std::string& device, std::uint32_t variant,
                                        const problem& p);
-  // Generates the problem's inputs and allocates C. Instances alive at the same time need different
-  // slots. A variant that rejects a problem after accepting it gets `error`.
+  // Creates an instance for the problem: generates inputs, allocates C. Instances alive at the same
+  // time need different slots. A variant that rejects a problem after accepting it gets `error`.
   void prepare(const std::string& device, std::uint32_t variant, const problem& p, int slot = 0);
   // Gives a prepared instance the contents of `p`, which may differ in seed and fill only. Moves
   // each matrix in `move` ("abc", "b", ""; w: the workspace) and poisons its old memory.

@@ -159,7 +159,7 @@ void read_columns(table_reader& columns, bool in_gflops, const std::vector<exten
   }
 }
 
-// `shapes`: of the file, not of --sizes; a single shape is the default of all figures.
+// `shapes`: the file's, not --sizes'; empty: unreadable. A single shape is every figure's default.
 results::published read_published(table_reader& keys, const std::vector<extents>& shapes) {
   results::published result;
   keys.read("source", result.source, text);

@@ -67,7 +67,7 @@ struct cell {
   // The baseline's time over this time: above 1, the cell is faster. Only if both were timed.
   std::optional<timing::ratio> speedup;
 
-  // Bit-identical results form a class; only its first is compared. for_each_pair() has all pairs.
+  // Bit-identical results of a run form a class, of which only the first is compared.
   std::optional<std::size_t> same_as;   // the first of the class; none: this cell
   std::vector<difference> differences;  // from the first of each earlier class, for the first only
 };

@@ -50,8 +50,8 @@ struct document {
   std::optional<roofline::floor> floor_of(const cell& c, const timing::summary& time) const;
   // The published time of the cell in a column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
-  // The timed cell of the baseline or of `selector` for the same problem and kind of clock, or
-  // null.
+  // The baseline's or `selector`'s cell with the same problem and clock; null unless both are
+  // timed.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
   // The baseline's precision on this problem, or else the default of the element types.

@@ -18,8 +18,9 @@ struct memory_need {
 };
 memory_need memory_need_of(const plan& p);
 
-// Frees the worker's memory and returns plugin_client::release(). A failure affects no verdict: the
-// next prepare() starts a new worker. Ends the worker if less than `needed` is then free.
+// Frees the worker's memory and returns the report of plugin_client::free_memory(). A failure
+// affects no verdict: the next prepare() starts a new worker. Ends the worker if less than `needed`
+// is then free; what then stays in use belongs to other programs.
 std::optional<worker::memory_report> release(client::plugin_client& client,
                                              const memory_need& needed = {});
 

@@ -50,7 +50,7 @@ class execution {
   struct planned_cell {
     loaded_plugin* plugin;
     const selected_variant* variant;
-    bool taken_over;  // of the interrupted run
+    bool taken_over;  // by the interrupted run
   };
 
   // For a problem that the interrupted run finished.

@@ -27,7 +27,7 @@ void neighbour_watch::had_turn(worker w, kernel k) {
 }
 
 std::optional<neighbour_watch::guilt> neighbour_watch::look(worker next, const device& on) {
-  // A worker's own work cannot be told from a neighbour's.
+  // is_busy() does not see the next worker's own work.
   const bool is_wanted = is_alert_ || (is_due_ && last_ != next);
   if (is_given_up_ || !is_wanted) return std::nullopt;
   is_due_ = false;
@@ -52,7 +52,7 @@ std::optional<neighbour_watch::guilt> neighbour_watch::look(worker next, const d
   return std::nullopt;
 }
 
-// Fisher's exact test. Chance: another program is seen only after turns of one worker.
+// Fisher's exact test: `chance` that another program is seen only after turns of one worker.
 std::optional<neighbour_watch::guilt> neighbour_watch::to_blame() const {
   constexpr double kMostChance = 1e-5;
   if (seen_.size() != 1) return std::nullopt;

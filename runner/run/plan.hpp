@@ -46,7 +46,7 @@ struct plan {
   std::optional<roofline::peaks> peaks;              // of the device, if they were measured
   std::vector<results::device> devices;              // all devices of the run; the same model
   run::find_access_analysis find_access_analysis{};  // for wrong kernels; may be empty
-  // Compared with every result. The first problem's may already be in computation.
+  // The results of the first problem may already be in computation.
   std::unique_ptr<checks::expected_results> expected_results =
       std::make_unique<checks::expected_results>();
   std::vector<std::filesystem::path> inputs{};  // files that the plan comes from; some may be ""

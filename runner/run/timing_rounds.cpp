@@ -13,7 +13,7 @@
 namespace kzoo::run {
 namespace {
 
-// GPU clocks ramp up under load: before the first turn, and after a process start between turns.
+// Load that ramps up GPU clocks, before the first turn and after each start of a process.
 constexpr double kClockWarmupSeconds = 0.1;
 
 class timing_rounds {

@@ -30,7 +30,7 @@ struct validation_options {
 // Called in the calling thread, in the variants' order, even if variants are checked side by side.
 struct validation_observer {
   std::function<void(const results::validated_variant&)> starts = [](const auto&) {};
-  std::function<void(const results::validated_variant&)> takes = [](const auto&) {};  // supports it
+  std::function<void(const results::validated_variant&)> takes = [](const auto&) {};  // its kind
   std::function<void(const results::finding&)> found = [](const auto&) {};
 };
 

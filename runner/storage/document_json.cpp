@@ -152,7 +152,7 @@ results::document read_document(std::istream& in, const std::string& file) {
 }
 
 std::string dumped(const json& j, int indent) {
-  // ASCII contains no terminal controls and none of Unicode's line separators.
+  // ASCII output escapes terminal controls and Unicode's line separators.
   return j.dump(indent, ' ', true, json::error_handler_t::replace);
 }
 

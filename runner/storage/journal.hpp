@@ -76,7 +76,7 @@ struct journal_content {
 
 // Whether the line is the first line of a journal.
 bool is_journal_head(const std::string& line);
-// Whether a journal's first line is complete. Throws input::invalid unless it is a journal.
+// Whether a journal's first line is complete. Throws input::invalid for other files.
 bool has_head(const std::filesystem::path& file);
 // Reads a journal line by line. Throws input::invalid; errors refer to it as `file`.
 journal_content read_journal(std::istream& in, const std::string& file);

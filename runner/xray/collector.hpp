@@ -62,7 +62,7 @@ class collector {
   void add_global(const global_buffer& buffer) { global_.add(buffer); }
   // Runs only some blocks of each launch, spread over the grid, and scales the counts to all.
   void sample(const sampling& s) { sampling_ = s; }
-  // Ranges among the __shared__ variables that are none; bytes from the first variable.
+  // Ranges among the __shared__ variables that hold other data; bytes from the first variable.
   void ignore(std::vector<kzoo_xray_range> ranges) { ignored_ = std::move(ranges); }
   const kzoo_xray_sink& sink() const { return sink_; }
   std::vector<collected_launch> take();

@@ -76,7 +76,7 @@ struct finding {
   std::string what;             // "race in shared memory"
   std::string advice;           // a sentence: what to do
   std::string detail;           // the first: "threads 0 and 33 of block 2"
-  source_frame where, earlier;  // earlier: the other access of a race; else empty
+  source_frame where, earlier;  // earlier: the earlier access of a race; else empty
   std::uint64_t count = 0;
 
   // "mine.cu:21"; for a race "mine.cu:21 and mine.cu:18".

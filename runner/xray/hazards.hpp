@@ -39,7 +39,7 @@ using dimensions = std::array<std::uint32_t, 3>;
 // A hazard at a place, with its first occurrence.
 struct hazard_record {
   hazard what{};
-  code_place first, second;  // second: the other access of a race
+  code_place first, second;  // second: the earlier access of a race
   std::string detail;        // "threads 0 and 33 of block 2"
   std::uint64_t count = 0;   // accesses of threads
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The cost of a warp's request to memory. The rules were found on an H200: docs/xray.md.
+// The cost of a warp's request. Rules for shared memory were found on an H200: docs/xray.md.
 
 #include <array>
 #include <cstdint>
