@@ -1,6 +1,6 @@
 #pragma once
 // A tuned table: the fastest kernel for each of some problems, as measured on one kind of device.
-// `runner tune --json` writes it (docs/tuning.md). It may have more keys than these:
+// `runner tune --json` writes it (docs/formats.md). It may have more keys than these:
 //
 //   { "schema": "kzoo.tuned/1",
 //     "device": { "id": "cuda:0", "name": "NVIDIA H200" }, "compute_capability": "9.0",

@@ -1,6 +1,6 @@
 #pragma once
 // A journal: the results of a run as JSON lines, written while it runs: a head, then a line for
-// each finished cell (docs/results.md). An interruption loses no finished cell.
+// each finished cell (docs/formats.md). An interruption loses no finished cell.
 
 #include "results/document.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Output of `runner judge` for programs, schema kzoo.judgement/1 (docs/judging.md).
+// Output of `runner judge` for programs, schema kzoo.judgement/1 (docs/formats.md).
 
 #include "results/judgement.hpp"
 

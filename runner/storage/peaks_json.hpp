@@ -1,5 +1,5 @@
 #pragma once
-// Measured peaks as JSON, in a file and in results; schema kzoo.peaks/1 (docs/peaks.md).
+// Measured peaks as JSON, in a file and in results; schema kzoo.peaks/1 (docs/formats.md).
 
 #include "roofline/peaks.hpp"
 
