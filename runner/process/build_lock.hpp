@@ -9,8 +9,8 @@
 
 namespace kzoo::process {
 
-// Held while a build folder is built: Ninja does not expect a second one beside it. Waits for
-// whoever holds it. Where the folder cannot be written there is no lock, and the build will say so.
+// Locks a build folder, since two Ninja processes in one folder conflict. Waits for the current
+// holder. Takes no lock in a folder that cannot be written: the build reports it.
 class build_lock {
  public:
   explicit build_lock(const std::filesystem::path& folder)

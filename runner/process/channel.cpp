@@ -11,7 +11,7 @@
 namespace kzoo::process {
 namespace {
 
-// Far more than the report of 10000 samples needs; a longer message does not come from our code.
+// Far more than the report of 10000 samples needs; our code sends no longer message.
 constexpr std::size_t kLongestMessage = std::size_t{16} << 20;
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr std::size_t kLongestMessage = std::size_t{16} << 20;
 channel::~channel() { close(fd_); }
 
 bool channel::send(const nlohmann::json& message) {
-  // Text from a plugin may hold invalid UTF-8: such bytes are replaced, not rejected.
+  // A plugin's text may hold invalid UTF-8: such bytes are replaced, not rejected.
   const std::string line =
       message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   std::size_t sent = 0;

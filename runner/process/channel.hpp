@@ -16,10 +16,10 @@ class channel {
   channel& operator=(const channel&) = delete;
 
   int fd() const { return fd_; }
-  // False when the other end is closed.
+  // Returns false if the other end is closed.
   bool send(const nlohmann::json& message);
-  // Reads what has arrived and returns the next complete message, if there is one. Sets `closed`
-  // when the other end has closed. Throws nlohmann::json::exception for a line that is not JSON.
+  // Reads what has arrived and returns the next complete message, if any. Sets `closed` if the
+  // other end has closed. Throws nlohmann::json::exception for a line that is not JSON.
   std::optional<nlohmann::json> receive(bool& closed);
   // Whether receive() would return a message without reading from the socket.
   bool has_message() const { return pending_.find('\n') != std::string::npos; }

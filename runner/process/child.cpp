@@ -35,7 +35,6 @@ namespace {
 
 constexpr int kLongestSendSeconds = 30;
 
-// False at the deadline.
 bool poll_until(std::span<pollfd> watched, double seconds) {
   using namespace std::chrono;
   const auto deadline = steady_clock::now() + duration<double>(seconds);
@@ -64,7 +63,7 @@ child::child(std::vector<std::string> arguments, const output_log& log, const co
     throw_errno("socketpair");
   }
   control_.emplace(ends[0]);
-  // A process that reads nothing blocks no send() for longer.
+  // Limits how long send() blocks if the child reads nothing.
   const timeval most{kLongestSendSeconds, 0};
   setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const descriptor its_end(ends[1]);
@@ -73,7 +72,7 @@ child::child(std::vector<std::string> arguments, const output_log& log, const co
              {{its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}});
   std::vector<std::string> settings;
   if (!setting.empty()) settings.push_back(setting);
-  // A profiler has its files in the temporary folder of all.
+  // A profiler exchanges files in the common temporary folder.
   std::filesystem::path own = temporary_files();
   if (!has_profiler()) settings.push_back("TMPDIR=" + (own = temporary_.emplace().path()).string());
   arguments.insert(arguments.begin(), "runner");

@@ -1,6 +1,5 @@
 #pragma once
-// A process of this same executable, started with a hidden first argument: a worker, or a rank of
-// a run.
+// A process of this executable, started with a hidden first argument: a worker or a rank.
 
 #include "os/folders.hpp"
 #include "os/posix.hpp"
@@ -20,23 +19,23 @@ namespace kzoo::process {
 
 struct confinement;
 
-// The descriptors that a child inherits: its end of the channel, and of a worker the memory for
-// results and that for matrices.
+// Descriptors that a child inherits: its end of the channel and, in a worker, the memory for
+// results and for matrices.
 inline constexpr int kControlFd = 3;
 inline constexpr int kSharedMemoryFd = 4;
 inline constexpr int kMatricesFd = 5;
 
-// Called in a child: it ends when its parent does, however that ends, and not by the signal that a
-// batch system sends to all processes of a job, after which it would seem to have crashed.
+// Called in a child. Ends it when its parent ends, in whatever way. Ignores SIGTERM, which a batch
+// system sends to all processes of a job: the child would seem to have crashed.
 void follow_parent();
 
 // The destructor kills the process and everything that it has started.
 class child {
  public:
-  // `arguments` begin with the hidden one. The child has its end of control() at kControlFd, and
-  // `given`. What it prints goes to `log`. Its TMPDIR is a folder of its own, unless a profiler
-  // works in it. `confined`: nothing of what is an author's runs in it where there is none.
-  // `setting` is "NAME=value" of its environment; "": none.
+  // `arguments` begin with the hidden argument. The child gets its end of control() at kControlFd,
+  // and `given`. Its output goes to `log`. Its TMPDIR is a private folder, unless a profiler works
+  // in it. `confined` may be null only if the child runs nothing of an author's. `setting` is a
+  // variable, "NAME=value"; "": none.
   child(std::vector<std::string> arguments, const output_log& log, const confinement* confined,
         const std::vector<given_descriptor>& given = {}, const std::string& setting = "");
   ~child();
@@ -47,33 +46,32 @@ class child {
 
   enum class event { message, ended, deadline };
 
-  // Waits for a message or for the end of the process. A process that a plugin has forked may keep
-  // the channel open after the worker has ended, so both are watched.
+  // Waits for a message or for the end of the process. Both are watched, since a forked process can
+  // keep the channel open after the worker has ended.
   event wait(double seconds);
-  // Whether the process has ended by then.
+  // Whether the process ends within `seconds`.
   bool wait_for_end(double seconds);
 
-  // Stops it, with all that it has started, so that they do nothing until resume(). When this
-  // returns they have stopped, or ended; false: a call into the kernel takes seconds.
+  // Stops the process and all its descendants until resume(). Returns whether they have stopped or
+  // ended; false if a system call takes seconds.
   bool hold();
-  // Whether they have, since then.
+  // Whether nothing has continued the process since hold().
   bool stood_still() const;
   void resume();
-  // Takes down its limits, and when and where its threads run: what set_back() sets back if others
-  // have changed it since. Returns whether it could.
+  // Records its limits, and the scheduling and processors of its threads. set_back() restores what
+  // others have changed since, and returns whether it could.
   void note_settings() { noted_ = settings::of(pid_); }
   bool set_back() const { return !noted_ || noted_->restore().all; }
   // Whether a signal has stopped it, so that no message will come.
   bool is_stopped() const;
-  // Records what it holds of memory that would outlive it.
+  // Records its shared memory that would outlive it.
   void watch_memory() { leftovers_.look_if_changed(pid_); }
   pid_t pid() const { return pid_; }
 
-  // Kills the process, and does not wait for its end, as end() does: many end at the same time.
+  // Kills the process without waiting, so that many can end at the same time.
   void kill();
-  // Kills the process, its group and all descendants, and removes the temporary files and shared
-  // memory segments that they leave. Returns the status that waitpid() reports if the process had
-  // already ended by itself.
+  // Kills the process, its group and all descendants. Removes their temporary files and shared
+  // memory segments. Returns waitpid()'s status if the process had already ended by itself.
   std::optional<int> end();
 
  private:

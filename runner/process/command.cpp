@@ -32,7 +32,7 @@ pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>
   return spawn(argv.front(), argv, output, settings, confined);
 }
 
-// What the processes of a child have together, which no limit of the kernel's counts.
+// Checks limits on all processes of a child together, which the kernel does not enforce.
 std::string exceeded_by(pid_t pid, const confinement& c) {
   const std::set<pid_t> below = descendants::below_with_orphans(pid);
   if (c.most_processes != 0 && below.size() >= c.most_processes)
@@ -53,7 +53,7 @@ command_result result_of(pid_t pid, const output_log& log, const confinement* co
   const auto deadline = steady_clock::now() + duration<double>(timeout_seconds);
   auto look = steady_clock::now() + kWatch;
   siginfo_t info{};
-  // WNOWAIT: descendants::end() waits for it.
+  // WNOWAIT: descendants::end() reaps it.
   while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid != pid) {
     result.hung = steady_clock::now() > deadline;

@@ -10,9 +10,9 @@
 namespace kzoo::process {
 
 struct command_result {
-  int code = 0;       // its exit code, or 128 + the number of the signal that killed it
+  int code = 0;       // exit code, or 128 + the number of the signal that killed it
   bool hung = false;  // killed at the deadline
-  // The limit of its confinement for which it was killed: "needed more than 9.1 GB of memory".
+  // The limit for which it was killed: "needed more than 9.1 GB of memory".
   std::string exceeded;
   std::string output;  // stdout and stderr
 };
@@ -22,18 +22,18 @@ struct command_result {
 command_result run_command(const std::vector<std::string>& argv,
                            const std::vector<std::string>& settings, double timeout_seconds);
 
-// The same for a command that runs or reads what others wrote. Beside what `confined` names it can
-// write in its TMPDIR, a folder of its own that is removed when it has ended.
+// Runs a command on what others wrote. It can write where `confined` allows, and in its TMPDIR, a
+// private folder that is removed afterwards.
 command_result run_confined(const std::vector<std::string>& argv,
                             const std::vector<std::string>& settings, confinement confined,
                             double timeout_seconds);
 
-// What a signal that has ended a process means to the author of a kernel: "SIGSEGV, an access …".
+// Explains a fatal signal to the author of a kernel: "SIGSEGV, an access …".
 std::string signal_words(int number);
-// Of one that failed: "took 60 seconds and was given up", which limit it exceeded, "ended with code
-// 1" or "… with SIGSEGV, …".
+// Describes a failure: "took 60 seconds and was given up", the limit that it exceeded, "ended with
+// code 1" or "… with SIGSEGV, …".
 std::string how_it_failed(const command_result& result, double timeout_seconds);
-// The first line of a compiler's output that tells of an error, else its last one.
+// The first line of a compiler's output that mentions an error, else the last line.
 std::string first_error_in(const std::string& output);
 
 }  // namespace kzoo::process

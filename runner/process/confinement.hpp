@@ -1,6 +1,6 @@
 #pragma once
-// What a child may do that runs an author's code, or reads an author's text: a kernel, a compiler,
-// a profiler, binutils. As far as the kernel can limit it; docs/security.md says what is left.
+// Limits of a child that runs an author's code or reads an author's text: a kernel, a compiler, a
+// profiler, binutils. docs/security.md says what the kernel cannot limit.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,38 +10,38 @@
 namespace kzoo::process {
 
 struct confinement {
-  // It can change files below these, in CUDA's own folders and, if it shares memory, in /dev/shm.
-  // By Landlock, which also leaves it the devices of CUDA and of memory alone, not a terminal; it
-  // cannot trace other processes, nor, from Linux 6.12 on, send signals to them.
+  // Folders below which it can change files, besides CUDA's own and, with shares_memory, /dev/shm.
+  // Landlock also hides all devices except CUDA's and memory's, terminals included. It prevents
+  // tracing other processes and, from Linux 6.12 on, sending signals to them.
   std::vector<std::filesystem::path> writable{};
 
-  // 0: as this process may. Of each process, in bytes, what it may allocate; what they may hold
-  // together, which run_confined() watches; how long each file may become; and how long each
-  // process may take of the processors.
+  // Limits in bytes; 0: as this process. data_bytes: allocated by each process. held_bytes: held by
+  // all together, watched by run_confined(). file_bytes: length of each file. cpu_seconds:
+  // processor time of each process.
   std::uint64_t data_bytes = 0, held_bytes = 0, file_bytes = 0;
   double cpu_seconds = 0;
-  // Writes beyond that length fail, instead of ending the process that makes them.
+  // Writes beyond file_bytes fail, instead of ending the process.
   bool longer_writes_fail = false;
-  // Of what it prints, in bytes, run_confined() keeps its beginning and its end.
+  // run_confined() keeps the beginning and the end of the output, in bytes together.
   std::size_t kept_output = std::size_t{64} << 20;
-  // Where it is 0 the kernel lets it start none, only threads: by seccomp.
+  // 0: seccomp lets it start threads only.
   std::size_t most_processes = 0;
-  // It may make shared memory, which outlives its maker.
+  // It may create shared memory, which outlives its creator.
   bool shares_memory = true;
-  // Sockets that are no AF_UNIX ones, by which tools talk to what they watch.
+  // It may open sockets other than AF_UNIX, by which tools talk to their target.
   bool network = false;
-  // It may write in all of /proc, as CUDA does in processes that a tool starts. Else in its own
-  // part.
+  // It may write in all of /proc, as CUDA does in processes that a tool starts. Otherwise only in
+  // its own part.
   bool writes_in_proc = false;
-  // Keeps the privileges of root, if this process has them: reading a GPU's counters takes them.
+  // Keeps root's privileges, if this process has them: reading GPU counters needs them.
   bool privileged = false;
 
-  // Variables of the environment that it is given beyond those that every child has
-  // (environment.hpp): names, or the beginnings or ends of names, with a '*'.
+  // Environment variables added to those of every child (environment.hpp): names, or beginnings or
+  // ends of names, with a '*'.
   std::vector<std::string_view> variables{};
 };
 
-// The processes that a compiler, or what calls it, may have at a time.
+// The most processes that a compiler or its caller may have at a time.
 std::size_t enough_processes();
 
 }  // namespace kzoo::process

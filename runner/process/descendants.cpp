@@ -19,7 +19,7 @@ namespace {
 struct tracked {
   bool alone = false;
   bool is_held = false;
-  std::set<pid_t> held;  // with it
+  std::set<pid_t> held;  // the processes stopped with it
 };
 
 std::map<pid_t, tracked>& known() {
@@ -41,16 +41,16 @@ std::vector<pid_t> strays(const process_table& table) {
   return found;
 }
 
-// No wait is longer than this: a process in the middle of a driver's call may not end when it is
-// killed, and a plugin may fork faster than its processes are killed.
+// The longest wait. A killed process may not end during a driver's call, and a plugin may fork
+// faster than its processes are killed.
 constexpr std::chrono::seconds kLongestWait{10};
-// Of a process that is to stop. One that waits for a slow disk, for a page of its own code say,
-// stops when it has it.
+// The longest wait for a stop. A process that waits for a slow disk, e.g. for a page of its code,
+// stops afterwards.
 constexpr std::chrono::seconds kLongestStop{60};
 constexpr std::chrono::milliseconds kPause{1};
 
-// The time for which somebody has waited who looks again and again. A machine that is busy, or
-// stands still, lets this process look late: of that no look counts more than a part.
+// Time spent in a polling loop. Each look adds at most kMost, since a busy or suspended machine
+// delays looks.
 class time_waited {
  public:
   std::chrono::nanoseconds look() {
@@ -66,7 +66,7 @@ class time_waited {
   std::chrono::nanoseconds waited_{0};
 };
 
-// When a stray dies, its own children become children of this process: hence several rounds.
+// Repeats, since the children of a killed stray become children of this process.
 void kill_strays() {
   time_waited waited;
   for (;;) {
@@ -81,8 +81,8 @@ void kill_strays() {
   }
 }
 
-// Whether it has stopped, or has been continued, beyond what note_change() was told. The kernel
-// tells of each of its own stops and continuations, whoever causes it.
+// Whether the child has stopped or continued since note_change(). The kernel reports every stop and
+// continuation, whoever causes it.
 bool has_changed(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info,
@@ -94,7 +94,7 @@ void note_change(pid_t child, int which) {
   waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG);
 }
 
-// As stands_still(), which costs more. True also of one that has ended.
+// A cheaper stands_still(). True also if the child has ended.
 bool is_stopped_or_over(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) !=
@@ -102,9 +102,9 @@ bool is_stopped_or_over(pid_t child) {
          info.si_pid == child;
 }
 
-// Calls `try_once` until it returns true; false where that is not to be expected any more.
+// Calls `try_once` until it returns true. Returns false after kLongestStop.
 bool is_done_soon(const auto& try_once) {
-  constexpr std::chrono::microseconds kSpin{200}, kNap{50};  // few stop later than that
+  constexpr std::chrono::microseconds kSpin{200}, kNap{50};  // few processes need longer to stop
   time_waited waited;
   while (!try_once()) {
     const auto so_far = waited.look();
@@ -118,7 +118,7 @@ bool is_done_soon(const auto& try_once) {
   return true;
 }
 
-// The processes below these, and these themselves.
+// The processes `roots` and all below them.
 std::set<pid_t> with_all_below(const process_table& table, const std::vector<pid_t>& roots) {
   std::set<pid_t> all(roots.begin(), roots.end());
   for (const pid_t root : roots)
@@ -126,7 +126,7 @@ std::set<pid_t> with_all_below(const process_table& table, const std::vector<pid
   return all;
 }
 
-// One round: stops what is not. Returns whether there was nothing to stop.
+// One round: stops what still runs. Returns whether everything stood still.
 bool stop_all(pid_t child, std::set<pid_t>& held) {
   const process_table table;
   std::vector<pid_t> roots = strays(table);
@@ -179,15 +179,14 @@ std::vector<pid_t> below(pid_t root) { return process_table().below(root); }
 bool hold(pid_t child) {
   const auto locked = lock();
   tracked& its = known().at(child);
-  note_change(child, WCONTINUED);  // by resume()
+  note_change(child, WCONTINUED);  // consumes the event of resume()
   kill(child, SIGSTOP);
-  // Twice in a row, since one that was still when it was looked at may have been continued by
-  // another that was not yet.
+  // Two quiet rounds in a row: a process not yet stopped may have continued another.
   int rounds = 0;
   const bool all_stand = is_done_soon([&] {
     if (its.alone) {
       if (is_stopped_or_over(child)) return true;
-      kill(child, SIGSTOP);  // again: whatever continues it undoes one that is under way
+      kill(child, SIGSTOP);  // again: a continuation cancels a pending stop
       return false;
     }
     rounds = stop_all(child, its.held) ? rounds + 1 : 0;
@@ -216,17 +215,17 @@ std::optional<int> end(pid_t child) {
   const auto locked = lock();
   kill(child, SIGKILL);
   killpg(child, SIGKILL);
-  known()[child].held.clear();  // strays again
-  kill_strays();                // before the wait: the child may be waiting for one of them
+  known()[child].held.clear();  // they are strays again
+  kill_strays();                // before the wait: the child may wait for a stray
   time_waited waited;
   int status = 0;
   pid_t ended = 0;
   while ((ended = waitpid(child, &status, WNOHANG)) == 0 && waited.look() < kLongestWait) {
     std::this_thread::sleep_for(kPause);
   }
-  if (ended == 0) return std::nullopt;  // still tracked, and so never waited for again
+  if (ended == 0) return std::nullopt;  // still tracked, so it never counts as a stray
   known().erase(child);
-  kill_strays();  // what its end has orphaned
+  kill_strays();  // orphans of the child
   return ended == child ? std::optional(status) : std::nullopt;
 }
 

@@ -12,15 +12,14 @@ namespace {
 constexpr std::array<std::string_view, 30> kUsual{
     // Programs, and where they find files.
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_*", "TZ",
-    // Languages: of messages, and of numbers.
+    // Languages of messages, formats of numbers.
     "LANG", "LANGUAGE", "LC_*",
     // CUDA, its libraries and its tools.
     "CUDA_*", "CUBLAS_*", "CUBLASLT_*", "NVIDIA_*",
-    // How many threads libraries on the host start, and where.
+    // Number and placement of threads in host libraries.
     "OMP_*", "GOMP_*", "KMP_*", "OPENBLAS_*", "GOTO_*", "MKL_*", "BLIS_*", "MALLOC_*",
-    // Sanitizers in a build of the runner.
     "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
-    // What processes of this program tell each other.
+    // Settings between processes of this program.
     "KZOO_*"};
 
 constexpr std::array<std::string_view, 5> kOfProfilers{"NSYS_*", "NVTX_*", "QUADD_*", "OSRT_*",

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The kernel's interface, of which the headers of older distributions have only a part:
-// linux/landlock.h, whose numbers are the same on every architecture.
+// linux/landlock.h of newer kernels: older distributions' headers have only a part. The numbers are
+// the same on every architecture.
 constexpr long kCreate = 444, kAddRule = 445, kRestrict = 446;
 constexpr std::uint32_t kAskVersion = 1;
 constexpr int kBeneath = 1;
@@ -36,19 +36,19 @@ struct __attribute__((packed)) beneath {
 
 constexpr std::uint64_t kWriteFile = 1 << 1, kReadFile = 1 << 2;
 constexpr std::uint64_t kRemoveAndMake = 0x1ff0;  // bits 4 to 12: remove or make files of any kind
-constexpr std::uint64_t kMakeDevices = 1 << 6 | 1 << 11;  // which root could
+constexpr std::uint64_t kMakeDevices = 1 << 6 | 1 << 11;  // as root could
 constexpr std::uint64_t kRefer = 1 << 13;                 // since version 2
 constexpr std::uint64_t kTruncate = 1 << 14;              // since version 3
 constexpr std::uint64_t kControlDevice = 1 << 15;         // ioctl(), since version 5
 constexpr std::uint64_t kSignals = 1 << 1;                // a scope, since version 6
 
-// What some kernels do not know yet.
+// Masks rights that older kernels do not know.
 constexpr std::uint64_t known_to(long version) {
   return ~((version < 2 ? kRefer : 0) | (version < 3 ? kTruncate : 0) |
            (version < 5 ? kControlDevice : 0));
 }
 constexpr std::uint64_t kChange = kWriteFile | kRemoveAndMake | kRefer | kTruncate;
-// Those that can be allowed for something that is no folder.
+// Rights that apply to something other than a folder.
 constexpr std::uint64_t kForFiles = kWriteFile | kReadFile | kTruncate | kControlDevice;
 
 class rule_list {
@@ -63,7 +63,7 @@ class rule_list {
 
   void allow(const fs::path& place, std::uint64_t rights) {
     const descriptor opened(open(place.c_str(), O_PATH | O_CLOEXEC));
-    if (opened.fd() < 0) return;  // it is not there
+    if (opened.fd() < 0) return;  // does not exist
     std::error_code ignored;
     if (!fs::is_directory(place, ignored)) rights &= kForFiles;
     const beneath rule{rights & handled_, opened.fd()};
@@ -82,12 +82,12 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What CUDA writes: compiled kernels, and where the Multi-Process Service runs, to that.
+// CUDA's cache of compiled kernels, and the pipes of the Multi-Process Service (MPS).
 std::vector<fs::path> folders_of_cuda() {
   fs::path cache = variable("CUDA_CACHE_PATH"), service = variable("CUDA_MPS_PIPE_DIRECTORY");
   if (const fs::path home = variable("HOME"); cache.empty() && !home.empty())
     cache = home / ".nv" / "ComputeCache";
-  // CUDA could not make it any more.
+  // The confined process could not create the cache.
   std::error_code ignored;
   if (fs::exists("/dev/nvidiactl", ignored)) fs::create_directories(cache, ignored);
   return {std::move(cache), service.empty() ? "/tmp/nvidia-mps" : std::move(service)};
@@ -101,8 +101,8 @@ std::vector<fs::path> places_in(const fs::path& folder) {
   return found;
 }
 
-// Of what is in /dev: memory, random numbers, and the GPUs, by the names that NVIDIA's drivers give
-// them on servers, under Windows and on Jetson.
+// Whether a device in /dev is memory, random numbers, or a GPU as NVIDIA's drivers name it on
+// servers, under Windows or on Jetson.
 bool is_harmless(std::string_view name) {
   constexpr std::array<std::string_view, 7> kNames{"null",    "zero", "full", "random",
                                                    "urandom", "dxg",  "nvmap"};
@@ -116,7 +116,7 @@ bool is_harmless(std::string_view name) {
 descriptor rules(const confinement& c) {
   const long version = syscall(kCreate, nullptr, std::size_t{0}, kAskVersion);
   if (version < 1) return {};
-  // A rule cannot take away what another one gives: what may be read is all but /dev, by name.
+  // Rules only add rights. Allowing each folder of / except /dev by name makes /dev unreadable.
   const std::vector<fs::path> all = places_in("/");
   rule_list list(version, kChange | kControlDevice | (all.empty() ? 0 : kReadFile));
   for (const fs::path& place : all)
@@ -134,7 +134,8 @@ descriptor rules(const confinement& c) {
 int obey(int rules) {
   const int own = open("/proc/self", O_PATH | O_DIRECTORY);
   const beneath rule{kWriteFile | kTruncate, own};
-  if (syscall(kAddRule, rules, kBeneath, &rule, 0) != 0) {  // or of a kernel without the second
+  if (syscall(kAddRule, rules, kBeneath, &rule, 0) != 0) {  // Landlock before version 3 lacks
+                                                            // kTruncate
     const beneath older{kWriteFile, own};
     syscall(kAddRule, rules, kBeneath, &older, 0);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Landlock: which files a process can open, however it does.
+// Landlock: which files a process can open.
 
 #include "os/posix.hpp"
 
@@ -9,15 +9,14 @@ struct confinement;
 
 namespace landlock {
 
-// The rules of a confined child: it can change files only where it may and where CUDA writes, and
-// reach no device but those of CUDA and of memory. What is open already stays usable. Owns nothing
-// where the kernel does not have Landlock.
+// The rules of a confined child: which files it can change, and no devices except CUDA's and
+// memory's. Open files stay usable. Owns nothing if the kernel lacks Landlock.
 descriptor rules(const confinement& c);
 
-// Puts them into force for this thread and what it starts. In its part of /proc a process may
-// write: CUDA gives its threads names there, or fails. A few system calls, for a child that shares
-// its parent's memory. Returns a descriptor that is to stay open, without which the kernel may
-// forget which part is meant; negative where it fails.
+// Applies the rules to this thread and what it starts. Allows writing in its own part of /proc,
+// where CUDA must name its threads. Makes only system calls, since the child shares its parent's
+// memory. Returns a descriptor to keep open, since the kernel may otherwise forget the exception;
+// negative on failure.
 int obey(int rules);
 
 }  // namespace landlock

@@ -31,7 +31,6 @@ bool same(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// System V segments that one of `makers` has made since `started`.
 void remove_system_v(const std::set<pid_t>& makers, std::time_t started) {
   shmid_ds all{};
   const int last = shmctl(0, SHM_INFO, &all);

@@ -1,5 +1,5 @@
 #pragma once
-// Shared memory segments that outlive the processes that made them.
+// Shared memory segments that outlive their creators.
 
 #include <cstdint>
 #include <ctime>
@@ -13,19 +13,19 @@
 
 namespace kzoo::process {
 
-// Of a child process and its descendants. A segment in /dev/shm does not tell who made it: one is
-// removed if look() found it open or mapped in one of these processes, and it did not exist before
-// them. A System V segment names its maker.
+// Segments of a child process and its descendants. A segment in /dev/shm does not name its creator.
+// It is removed if look() found it open or mapped in one of these processes, and if it is newer
+// than they are. A System V segment names its creator.
 class leftovers {
  public:
-  // To be constructed before the process is started.
+  // Construct it before the process is started.
   leftovers();
 
   // Records the segments of the process and its descendants.
   void look(pid_t process);
-  // The same, at little cost as long as nothing in /dev/shm has come or gone.
+  // The same as look(), but cheap while nothing in /dev/shm has come or gone.
   void look_if_changed(pid_t process);
-  // Removes them, once the processes have ended.
+  // Removes the segments, once the processes have ended.
   void remove();
 
  private:
@@ -37,7 +37,7 @@ class leftovers {
   void record(const std::filesystem::path& file);
 
   std::time_t started_;
-  timespec changed_{};        // /dev/shm, when it was last read
+  timespec changed_{};        // of /dev/shm, when it was last read
   std::set<segment> before_;  // in /dev/shm
   std::map<segment, std::string> of_child_;
   std::set<pid_t> makers_;

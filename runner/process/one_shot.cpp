@@ -18,7 +18,7 @@ json to_json(verdict v, const char* reason) {
   return {{"verdict", verdict_name(v)}, {"reason", reason}};
 }
 
-// On a new line, since the plugin's output may not end with a line break.
+// Begins a new line, since the plugin's output may not end with a line break.
 int print(const json& reply, int code) {
   fmt::print("\n{}{}\n", kReply, reply.dump(-1, ' ', false, json::error_handler_t::replace));
   std::fflush(stdout);

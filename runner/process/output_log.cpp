@@ -17,7 +17,7 @@ namespace kzoo::process {
 
 output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
   if (fd_ < 0) throw_errno("memfd_create");
-  // With O_APPEND stdout, stderr and the next worker do not overwrite each other.
+  // O_APPEND: stdout, stderr and the next worker do not overwrite each other.
   fcntl(fd_, F_SETFL, O_APPEND);
 }
 

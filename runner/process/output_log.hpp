@@ -1,6 +1,6 @@
 #pragma once
-// Where a worker's stdout and stderr go: an anonymous file, so that what a plugin prints neither
-// disturbs the report nor leaves a file behind.
+// An anonymous file for a worker's stdout and stderr: plugin output neither disturbs the report nor
+// leaves a file behind.
 
 #include <string>
 
@@ -14,10 +14,10 @@ class output_log {
   output_log& operator=(const output_log&) = delete;
 
   int fd() const { return fd_; }
-  // Everything printed so far. Of more than `most` bytes the beginning and the end, with a line
-  // between them that says how much is left out.
+  // Everything printed so far. Beyond `most` bytes, the beginning and the end, with a line between
+  // them that says how much is left out.
   std::string text(std::size_t most) const;
-  // Of what was printed since the previous call.
+  // The last line printed since the previous call.
   std::string last_line();
 
  private:

@@ -26,7 +26,7 @@ std::string contents_of(const std::string& file) {
   return all;
 }
 
-// The numbers that name what is in a folder of /proc: processes, or the threads of one.
+// The numeric entries of a folder in /proc: processes, or threads of a process.
 std::vector<pid_t> numbers_in(const std::string& folder) {
   std::vector<pid_t> found;
   std::error_code ended;
@@ -41,7 +41,7 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
 }
 
 struct state {
-  char letter = 'X';  // as of one that has ended
+  char letter = 'X';  // as if it had ended
   pid_t parent = 0;
 };
 
@@ -84,7 +84,7 @@ std::vector<pid_t> process_table::children_of(pid_t process) const {
     const std::string list = contents_of(fmt::format("{}/{}/children", threads, thread));
     const char* at = list.data();
     const char* const end = at + list.size();
-    for (pid_t child = 0; at != end; ++at) {  // past the space
+    for (pid_t child = 0; at != end; ++at) {  // skips the space
       const auto [next, fault] = std::from_chars(at, end, child);
       if (fault != std::errc{}) break;
       found.push_back(child);

@@ -1,5 +1,5 @@
 #pragma once
-// The processes of the machine, as the kernel lists them now.
+// The machine's processes, as the kernel lists them now.
 
 #include <map>
 #include <optional>
@@ -14,17 +14,17 @@ class process_table {
   process_table();
 
   std::vector<pid_t> children_of(pid_t process) const;
-  // Its children, their children, and so on.
+  // All descendants.
   std::vector<pid_t> below(pid_t process) const;
 
  private:
-  // All of the machine, where the kernel does not list the children of one.
+  // All processes, if the kernel does not list children.
   std::optional<std::multimap<pid_t, pid_t>> by_parent_;
 };
 
-// Whether no thread of the process is in code of its own, nor will be before it is continued, once
-// it has been sent SIGSTOP: each is stopped, has ended, or is in a call that cannot be interrupted,
-// such as a driver's, and stops at its end. True of a process that has ended.
+// Whether a process that was sent SIGSTOP runs no code of its own until continued. Each thread is
+// stopped, has ended, or is in an uninterruptible call, such as a driver's, and stops at its end.
+// True if the process has ended.
 bool stands_still(pid_t process);
 
 }  // namespace kzoo::process

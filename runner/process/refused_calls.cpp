@@ -26,15 +26,15 @@ constexpr std::uint32_t kFormat = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kFormat = 0;
 #endif
 constexpr std::uint32_t kOtherNumbers = 0x40000000;  // x32's system calls, on x86-64
-// Those that headers of older distributions lack: the same on every architecture.
+// Missing in headers of older distributions; the same on every architecture.
 constexpr std::uint32_t kSetSyscallUserDispatch = 59;  // of prctl()
 constexpr std::uint32_t kNewUserfaultfd = 0xaa00;      // of ioctl(), on /dev/userfaultfd
 constexpr std::uint32_t kIoprioWhoProcess = 1;
 constexpr long kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kProcessMadvise = 440;
 
-// A condition on an argument. Of all but pointers the kernel itself reads the lower half alone.
+// A condition on an argument. Except for pointers, the kernel reads only the lower half.
 struct condition {
-  enum { is, is_not, is_given, has, lacks } test;  // has: one of the value's bits; lacks: all
+  enum { is, is_not, is_given, has, lacks } test;  // has: any bit of `value`; lacks: all
   std::uint32_t argument;
   std::uint32_t value = 0;
 };
@@ -45,7 +45,7 @@ struct refusal {
   int error = EPERM;
 };
 
-// Where CUDA's Multi-Process Service runs, its clients connect to it.
+// Whether CUDA's Multi-Process Service runs: its clients must connect to it.
 bool has_server_of_cuda() {
   const char* folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
   std::error_code ignored;
@@ -86,18 +86,18 @@ std::vector<refusal> refusals(const confinement& c) {
 #endif
     all.push_back({SYS_clone, {{lacks, 0, CLONE_THREAD}}});
     all.push_back(
-        {kClone3, {}, ENOSYS});  // its flags are in memory; libraries take the older call then
+        {kClone3, {}, ENOSYS});  // no filter can read its flags; libraries then use clone()
   }
   if (!c.shares_memory) all.push_back({SYS_shmget});
   if (!c.network) {
-    constexpr std::uint32_t kDatagrams = SOCK_DGRAM;  // a bit that raw sockets have, too
+    constexpr std::uint32_t kDatagrams = SOCK_DGRAM;  // SOCK_RAW has this bit, too
     static_assert((SOCK_STREAM & kDatagrams) == 0 && (SOCK_SEQPACKET & kDatagrams) == 0);
     all.push_back({SYS_socket, {{is_not, 0, AF_UNIX}}});
-    // Whoever has one can send to any other, and descriptors with it.
+    // A datagram socket can send data and descriptors to any other.
     all.push_back({SYS_socket, {{has, 1, kDatagrams}}});
     all.push_back({SYS_socketpair, {{has, 1, kDatagrams}}});
     all.push_back({SYS_sendto, {{is_given, 4}}});
-    // As if nobody listened, which is what CUDA finds where its service does not run.
+    // CUDA sees the same error where MPS does not run.
     if (!has_server_of_cuda()) all.push_back({SYS_connect, {}, ECONNREFUSED});
   }
   return all;
@@ -107,7 +107,7 @@ constexpr std::uint32_t argument(std::uint32_t index) {
   return offsetof(seccomp_data, args) + index * std::uint32_t{sizeof(std::uint64_t)};
 }
 
-// A program of the kernel's BPF machine, whose jumps go forward, by a number of instructions.
+// A BPF program. Jumps go forward, by a number of instructions.
 class program {
  public:
   void load(std::uint32_t offset) { add(BPF_LD | BPF_W | BPF_ABS, offset); }
@@ -130,7 +130,7 @@ class program {
   std::vector<sock_filter> take() { return std::move(steps_); }
 
  private:
-  static constexpr std::uint8_t kOut = 0xff;  // until leave_where_unmet()
+  static constexpr std::uint8_t kOut = 0xff;  // replaced by leave_where_unmet()
 
   void add(std::uint16_t code, std::uint32_t value) { steps_.push_back({code, 0, 0, value}); }
 
@@ -143,7 +143,7 @@ class program {
       case condition::is_not:
         return jump(BPF_JEQ, c.value, kOut, 0);
       case condition::is_given:
-        jump(BPF_JEQ, 0, 0, 2);  // the lower half is enough
+        jump(BPF_JEQ, 0, 0, 2);  // a nonzero lower half is enough
         load(argument(c.argument) + kUpper);
         return jump(BPF_JEQ, 0, kOut, 0);
       case condition::has:

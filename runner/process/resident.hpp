@@ -4,8 +4,7 @@
 
 namespace kzoo::process {
 
-// The host memory that a process holds, private or shared with others, without the files that it
-// has mapped. 0: not known.
+// Host memory that a process holds, in bytes: private or shared, without mapped files. 0: unknown.
 double resident_bytes(pid_t process);
 
 }  // namespace kzoo::process

@@ -74,7 +74,7 @@ settings::restored settings::restore() const {
 settings::restored restore_own_settings() {
   static settings known = settings::of(getpid());
   settings::restored result = known.restore();
-  if (!result.all) known = settings::of(getpid());  // whoever comes next has not done it
+  if (!result.all) known = settings::of(getpid());  // the next caller is not to blame
   return result;
 }
 

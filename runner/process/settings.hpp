@@ -1,6 +1,5 @@
 #pragma once
-// What any process of the same user may change of another: its limits, and when and where its
-// threads run.
+// Settings that any process of the same user may change: limits, scheduling and processors.
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -14,14 +13,14 @@ namespace kzoo::process {
 
 class settings {
  public:
-  // Those of the process now. Empty if it has ended.
+  // Settings of the process now. Empty if it has ended.
   static settings of(pid_t pid);
 
   struct restored {
-    std::string changed;  // "limits, processors"; "" if all was as before
-    bool all = true;  // a hard limit is raised, and a nice value lowered, by the privileged alone
+    std::string changed;  // "limits, processors"; "" if nothing had changed
+    bool all = true;      // raising a hard limit, or lowering niceness, needs privileges
   };
-  // Sets back what is no longer as it was, in the threads that there were.
+  // Restores what has changed, in the recorded threads.
   restored restore() const;
 
  private:
@@ -39,8 +38,8 @@ class settings {
   std::vector<thread> threads_;
 };
 
-// Sets back what others have changed of this process, and of the threads that it had at the first
-// call, since the last call.
+// Restores what others have changed since the last call, in this process and the threads that it
+// had at the first call.
 settings::restored restore_own_settings();
 
 }  // namespace kzoo::process

@@ -12,8 +12,7 @@ namespace kzoo::process {
 
 shared_memory::shared_memory() : fd_(memfd_create("kzoo-output", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (fd_ < 0) throw_errno("memfd_create");
-  // So that a plugin that finds the descriptor cannot truncate memory that the supervisor has
-  // mapped.
+  // A plugin that finds the descriptor must not truncate memory mapped by the supervisor.
   if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) throw_errno("sealing shared memory");
 }
 

@@ -1,28 +1,28 @@
 #pragma once
-// Memory shared between the supervisor and one worker: through it the supervisor reads what a
-// kernel wrote, instead of receiving it in a message.
+// Memory shared by the supervisor and one worker. The supervisor reads a kernel's result here,
+// instead of receiving it in a message.
 
 #include <cstddef>
 #include <span>
 
 namespace kzoo::process {
 
-// A mapped anonymous file. The supervisor creates it and sets its size; a worker inherits the
-// descriptor and maps it.
+// A mapped anonymous file. The supervisor creates and sizes it; a worker inherits the descriptor
+// and maps it.
 class shared_memory {
  public:
-  shared_memory();                 // creates it
-  explicit shared_memory(int fd);  // an inherited one; takes ownership of the descriptor
+  shared_memory();                 // creates the file
+  explicit shared_memory(int fd);  // takes ownership of an inherited descriptor
   ~shared_memory();
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;
 
   int fd() const { return fd_; }
-  // Of the part that is mapped here, in bytes.
+  // Bytes that are mapped here.
   std::size_t size() const { return size_; }
-  // Grows it to at least `bytes`. Throws std::system_error when there is not enough memory.
+  // Grows it to at least `bytes`. Throws std::system_error if memory runs out.
   void reserve(std::size_t bytes);
-  // The first `bytes` of it; maps it anew if the other side has grown it.
+  // The first `bytes`; maps again if the other side has grown the file.
   std::span<std::byte> view(std::size_t bytes);
 
  private:

@@ -12,7 +12,7 @@ namespace kzoo::process {
 
 shared_pages::shared_pages() : fd_(memfd_create("kzoo-matrices", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (fd_ < 0) throw_errno("memfd_create");
-  // The second one: no process adds others, which would keep this one from making it larger.
+  // F_SEAL_SEAL: no process can add F_SEAL_GROW, which would prevent growing the file.
   if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
     throw_errno("sealing shared pages");
 }

@@ -1,18 +1,17 @@
 #pragma once
-// Pages that the supervisor shares with one worker: the matrices of a kernel on the CPU.
 
 #include <cstddef>
 #include <map>
 
 namespace kzoo::process {
 
-// Parts of an anonymous file, whose descriptor the worker inherits. The file cannot be made smaller
-// under the supervisor's mappings.
+// Matrices of a kernel on the CPU, in an anonymous file shared by the supervisor and one worker,
+// which inherits its descriptor. Sealed against shrinking, which would break mappings.
 class shared_pages {
  public:
   struct part {
     std::size_t offset = 0, bytes = 0;  // in the file
-    std::byte* here = nullptr;          // where this process has it
+    std::byte* here = nullptr;          // mapping in this process
   };
 
   shared_pages();
@@ -21,11 +20,11 @@ class shared_pages {
   shared_pages& operator=(const shared_pages&) = delete;
 
   int fd() const { return fd_; }
-  // Of all parts together.
+  // Size of all parts together.
   std::size_t bytes() const { return bytes_; }
-  // Zeros. `bytes`: of whole pages. Throws std::system_error when there is not enough memory.
+  // A part filled with zeros. `bytes`: whole pages. Throws std::system_error if memory runs out.
   part take(std::size_t bytes);
-  // Frees its memory. Other processes may still have it mapped.
+  // Frees the part's memory. Other processes may still have it mapped.
   void give_back(const part& p);
 
  private:

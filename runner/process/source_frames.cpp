@@ -21,7 +21,7 @@ bool is_sdk(const source_frame& f) {
 
 std::string output_of_binutils(const std::vector<std::string>& argv) {
   constexpr double kTimeoutSeconds = 60;
-  // Of a library with all of its lines it reads a few times the library's size.
+  // addr2line needs a few times the size of a library with line information.
   constexpr std::uint64_t kGigabytes4 = std::uint64_t{4} << 30, kMegabytes64 = 64 << 20;
   const confinement of_binutils{.data_bytes = kGigabytes4,
                                 .held_bytes = kGigabytes4,
@@ -93,7 +93,7 @@ std::string with_line(const std::string& text, const std::filesystem::path& libr
     if (at.file.empty()) return text;
     return text.substr(0, begin) + place_text(at) + text.substr(end + kAfter.size());
   } catch (const failure&) {
-    return text;  // without binutils the address is all that there is
+    return text;  // without binutils only the address is known
   }
 }
 

@@ -37,7 +37,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-// The threads of the machine, from "0.12 0.08 0.03 1/345 6789".
+// The machine's number of threads, from "0.12 0.08 0.03 1/345 6789".
 std::size_t threads_now() {
   std::ifstream file("/proc/loadavg");
   std::string word;
@@ -51,8 +51,8 @@ struct limit {
 };
 
 std::vector<limit> limits_of(const confinement& c) {
-  // Of the user's threads, all that there are already counted as his: what stops a program that
-  // starts them without end, and no other.
+  // RLIMIT_NPROC counts the user's threads. Counting all existing threads as the user's stops only
+  // a program that starts threads without end.
   constexpr rlim_t kMoreThreads = 16384;
   // 1 instead of 0: a limit of 0 does not stop a core dump that is piped to a program, see core(5).
   std::vector<limit> all{{RLIMIT_CORE, 1}, {RLIMIT_NPROC, threads_now() + kMoreThreads}};
@@ -66,13 +66,13 @@ std::vector<limit> limits_of(const confinement& c) {
   return all;
 }
 
-// A child between its start and the program that it becomes. It shares the memory of this process,
-// one thread of which waits for it: it may only make system calls, with what is here.
+// A child between clone() and execvpe(). It shares this process's memory while the calling thread
+// waits. Therefore it may only make system calls on this data.
 struct beginning {
   const char* program;
   char* const* argv;
   char* const* variables;
-  sigset_t signals;  // blocked meanwhile
+  sigset_t signals;  // the mask to restore
   std::vector<std::pair<int, int>> descriptors;
   int first_closed;
 
@@ -86,7 +86,7 @@ struct beginning {
   bool is_filtered = false;
 };
 
-// Those with which root opens files that are another user's stay: files have rules of their own.
+// Keeps the two capabilities by which root opens other users' files: Landlock limits file access.
 void drop_privileges() {
   constexpr std::uint32_t kKept = 1 << CAP_DAC_OVERRIDE | 1 << CAP_DAC_READ_SEARCH;
   for (int each = 0; prctl(PR_CAPBSET_READ, each, 0, 0, 0) >= 0; ++each)
@@ -102,23 +102,22 @@ void drop_privileges() {
   syscall(SYS_capset, &self, has.data());
 }
 
-// False where it fails.
 bool confine(beginning& b) {
   for (const limit& l : b.limits) {
     rlimit both{l.most, l.most};
-    // The lower one is told by a signal of its own, SIGXCPU, and the other one by SIGKILL.
+    // The soft limit sends SIGXCPU, the hard limit SIGKILL.
     if (l.what == RLIMIT_CPU && l.most > 1) --both.rlim_cur;
     setrlimit(l.what, &both);
   }
   if (b.drops_privileges) drop_privileges();
-  // A condition of what follows: programs started from here gain no rights by setuid.
+  // Required below: programs started from here gain no rights by setuid.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
   if (b.rules >= 0) {
     const int kept = landlock::obey(b.rules);
     if (kept < 0 || dup2(kept, b.first_closed++) < 0) return false;
   }
-  // Without the flag, older kernels make all code of the process slower, against Spectre. Fails
-  // below a process that is confined already, which refuses it, and by whose filter all go.
+  // Without SPEC_ALLOW, older kernels slow the whole process down against Spectre. The call fails
+  // inside a confined process, whose filter already applies.
   b.is_filtered = b.filter.len > 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                                               SECCOMP_FILTER_FLAG_SPEC_ALLOW, &b.filter) == 0;
   return true;
@@ -132,7 +131,7 @@ bool take_descriptors(const beginning& b) {
   return true;
 }
 
-// Also those that this process has inherited or that a library opened.
+// Also closes descriptors that this process inherited or that a library opened.
 void close_from(int first) {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
@@ -146,7 +145,7 @@ int become(void* of_parent) {
   auto& b = *static_cast<beginning*>(of_parent);
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &usual, nullptr);  // os/interrupt.hpp ignores both
+  sigaction(SIGPIPE, &usual, nullptr);  // os/interrupt.hpp ignores SIGPIPE and SIGXFSZ
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
   sigaction(SIGXFSZ, b.longer_writes_fail ? &ignored : &usual, nullptr);
@@ -165,7 +164,7 @@ int become(void* of_parent) {
   _exit(EXIT_FAILURE);
 }
 
-// Both stand still until the child has become its program or has failed, as posix_spawn() has it.
+// The calling thread waits until the child has called execvpe() or failed, as in posix_spawn().
 pid_t start(beginning& b) {
   constexpr std::size_t kStack = std::size_t{256} << 10;
   std::vector<std::byte> stack(kStack);
@@ -188,7 +187,7 @@ std::size_t enough_processes() {
 pid_t spawn(const std::string& program, std::vector<std::string> argv,
             std::span<const given_descriptor> descriptors, const std::vector<std::string>& settings,
             const confinement* confined) {
-  // First duplicated above all targets, so that no dup2 overwrites a descriptor still to be copied.
+  // Duplicates all descriptors above all targets first, so that no dup2 overwrites a source.
   constexpr int kAboveTargets = 16;
   std::vector<descriptor> raised;
   beginning b{};

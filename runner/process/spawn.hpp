@@ -1,5 +1,5 @@
 #pragma once
-// Starts child processes; every child of this program is started here.
+// Starts every child process of this program.
 
 #include <span>
 #include <string>
@@ -16,11 +16,10 @@ struct given_descriptor {
   int from, to;
 };
 
-// Starts a program, looked up in PATH, as the leader of a new session, which has no terminal. Its
-// stdin is /dev/null; it inherits the given descriptors and no others, and `settings`
-// ("NAME=value") replace variables of the same name. It is tracked from then on (descendants.hpp).
-// With a confinement it is confined before it runs; without one it does as it likes, which is for
-// what has nothing of an author's in it. Throws std::system_error.
+// Starts a program, looked up in PATH, as the leader of a new session without a terminal. Its stdin
+// is /dev/null. It inherits only the given descriptors. `settings` ("NAME=value") replace variables
+// of the same name. It is tracked (descendants.hpp). `confined` applies before it runs; null is
+// only for programs without an author's code. Throws std::system_error.
 pid_t spawn(const std::string& program, std::vector<std::string> argv,
             std::span<const given_descriptor> descriptors, const std::vector<std::string>& settings,
             const confinement* confined);
