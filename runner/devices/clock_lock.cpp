@@ -27,7 +27,7 @@ clock_lock find_clock_lock(const results::conditions& idle, const results::condi
 }
 
 std::string how_to_lock(const std::string& pci_bus_id, double highest_mhz) {
-  constexpr double kStepMhz = 15, kShare = 0.75;  // what a GPU can hold at its power limit
+  constexpr double kStepMhz = 15, kShare = 0.75;  // a clock that a GPU can hold at its power limit
   const std::string mhz =
       highest_mhz > 0
           ? fmt::format("{:.0f}", kStepMhz * std::round(kShare * highest_mhz / kStepMhz))

@@ -1,7 +1,7 @@
 #pragma once
-// Whether a setting holds a GPU's clock where it is, as nvidia-smi --lock-gpu-clocks does. NVML can
-// set that and has no function that tells it, but such a clock is the same whether the device is
-// idle or busy, and without a lock an idle device lowers it.
+// Detects whether a GPU's clock is locked, as by nvidia-smi --lock-gpu-clocks. NVML cannot query
+// the lock. A locked clock is equal on an idle and a busy device; an unlocked device lowers its
+// clock when idle.
 
 #include "results/conditions.hpp"
 
@@ -11,7 +11,7 @@
 namespace kzoo::devices {
 
 struct clock_lock {
-  std::optional<bool> locked;  // nothing: it cannot be told
+  std::optional<bool> locked;  // nothing: unknown
   std::string words;           // "locked at 1500 MHz"
 };
 
@@ -21,7 +21,7 @@ clock_lock unknown_clock_lock(const std::string& reason);
 clock_lock find_clock_lock(const results::conditions& idle, const results::conditions& busy,
                            double highest_mhz);
 
-// How an administrator locks the clocks of a device, in a sentence; 0: its highest is not known.
+// A sentence on how an administrator locks the device's clocks. `highest_mhz` 0: unknown.
 std::string how_to_lock(const std::string& pci_bus_id, double highest_mhz);
 
 }  // namespace kzoo::devices

@@ -1,4 +1,3 @@
-// Declared in devices/backend.hpp.
 
 #include "devices/backend.hpp"
 #include "devices/cpu_judge.hpp"
@@ -27,7 +26,7 @@ extern "C" {
 namespace kzoo::devices {
 namespace {
 
-// Of this process alone. Where the pages around an allocation can be protected, they are.
+// Memory of this process alone, with protected pages around an allocation where possible.
 class own_memory final : public host_memory {
  public:
   void* allocate(std::size_t bytes, const surroundings& around) override {
@@ -185,7 +184,7 @@ class cpu_backend final : public backend {
   }
   bool cold_cache() const override { return false; }
 
-  // Each run has new numbers: nothing is enqueued here, so there are no pauses to save.
+  // Each run has new numbers: nothing is enqueued, so batches would save nothing.
   repeated_runs repeat(const run_steps& steps, double seconds) override {
     using clock = std::chrono::steady_clock;
     const auto begin = clock::now();

@@ -21,13 +21,12 @@ weighted_row with_norm(const weighted_sum& sum) {
   return {sum.value, std::sqrt(sum.squares), sum.whole};
 }
 
-// One value for each row.
 template <class T>
 std::vector<T> for_rows(std::int64_t rows) {
   return std::vector<T>(static_cast<std::size_t>(rows));
 }
 
-// B w, of all products.
+// B w, for all matrices B.
 std::vector<weighted_row> weigh_b(const product_check& check,
                                   const std::vector<std::int64_t>& weights) {
   const data::scaled_matrix& b = check.of.b;
@@ -55,7 +54,7 @@ weighted_row row_of_product(const product_check& check, std::int64_t row,
   return sum;
 }
 
-// The sums of a row of a matrix whose elements are element(col).
+// The weighted sum of a row with elements element(col).
 template <class Element>
 weighted_row weigh(const product_check& check, const std::vector<std::int64_t>& weights,
                    const Element& element) {
@@ -101,7 +100,6 @@ std::array<std::int64_t, reference::kWholeRows> wrong_elements_of(const product_
   return wrong;
 }
 
-// All rows by their weighted sums.
 void judge_rows(const void* buffer, const product_check& check, std::uint64_t key,
                 product_findings& found) {
   const data::matrix& c = check.of.c;
@@ -126,7 +124,7 @@ void judge_rows(const void* buffer, const product_check& check, std::uint64_t ke
   }
 }
 
-// One element of each part of C.
+// Judges one element of each part of C.
 void judge_elements(const void* buffer, const product_check& check, std::uint64_t key,
                     product_findings& found) {
   const std::int64_t count = reference::drawn_elements(check);
@@ -171,7 +169,7 @@ product_findings judge_product(const void* buffer, const product_check& check, s
     judge_rows(buffer, check, key, found);
   else
     judge_elements(buffer, check, key, found);
-  constexpr std::int64_t kColumns = 128;  // of a block
+  constexpr std::int64_t kColumns = 128;  // per block
   const std::int64_t blocks = (check.n + kColumns - 1) / kColumns;
   const reference::whole_rows whole = reference::draw_rows(check, key);
   auto wrong = for_rows<std::array<std::int64_t, reference::kWholeRows>>(blocks);

@@ -7,7 +7,7 @@
 
 namespace kzoo::devices {
 
-// What one pass over a buffer tells of it.
+// Reads a buffer in one pass.
 data::reading read_all(const void* buffer, const data::matrix& x);
 reference::product_findings judge_product(const void* buffer,
                                           const reference::product_check& expected,

@@ -1,6 +1,5 @@
 #pragma once
-// The CUDA half of devices.hpp: implemented in cuda/ if the build has CUDA, otherwise in
-// no_cuda.cpp.
+// The CUDA half of devices.hpp: in cuda/, or in no_cuda.cpp if the build has no CUDA.
 
 #include "devices/devices.hpp"
 

@@ -16,7 +16,7 @@
 namespace kzoo::devices {
 namespace {
 
-// The value of a line "key : value" in a /proc file; "": there is none.
+// The value of a line "key : value" in a /proc file; "": none.
 std::string proc_value(const char* file, std::string_view key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -48,7 +48,7 @@ results::device cpu_device() {
   return d;
 }
 
-// N of "cuda:N". Names from files and flags have already been checked.
+// N of "cuda:N"; names have been checked.
 int ordinal_of(const std::string& name) {
   const auto colon = name.find(':');
   int ordinal = 0;

@@ -21,23 +21,23 @@ class absent : public std::runtime_error {
 // The CPU, then the GPUs.
 std::vector<results::device> list();
 
-// `name`: "cpu", "cuda:N", "cuda" and "cuda:all" for the first GPU, "auto" for the first GPU or
-// else the CPU. Throws absent.
+// `name`: "cpu", "cuda:N"; "cuda" and "cuda:all": the first GPU; "auto": the first GPU, else the
+// CPU. Throws absent.
 results::device find(const std::string& name);
 
-// All GPUs for "cuda:all"; for any other name the device of find(). Throws absent, and what
-// check_one_model() throws.
+// All GPUs for "cuda:all", else the device of find(). Throws absent, and what check_one_model()
+// throws.
 std::vector<results::device> find_all(const std::string& name);
 // Throws std::invalid_argument if the devices are of several models.
 void check_one_model(const std::vector<results::device>& all);
 
-// Why there is no CUDA device, and what to do, in a sentence each; empty: there is one.
+// Why there is no CUDA device, and what to do, in one sentence each; "": there is one.
 std::string why_no_cuda();
 
 // Bytes of device memory that can be allocated now.
 std::uint64_t free_memory(const results::device& d);
 
-// "cpu" or "cuda": also the name of the folder with the plugins for this kind of device.
+// "cpu" or "cuda": also the folder of the plugins for this kind of device.
 const char* kind_name(kzoo_device_kind kind);
 
 }  // namespace kzoo::devices

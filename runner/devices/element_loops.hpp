@@ -1,6 +1,6 @@
 #pragma once
-// Writes and checks a buffer of elements one index at a time: the loop bodies that the CPU's loops
-// and the GPU's kernels share.
+// Loop bodies that write or check one element of a buffer, shared by the CPU's loops and the GPU's
+// kernels.
 
 #include "data/contents.hpp"
 #include "data/digest.hpp"
@@ -47,7 +47,7 @@ constexpr bool is_changed(const void* buffer, const data::matrix& x, std::int64_
   return word_at(buffer, x, index) != data::word(x, index);
 }
 
-// Adds what one word of a buffer tells. `inside`: it is an element.
+// Adds what one word shows. `inside`: it is an element.
 constexpr void read_word(data::reading& all, const void* buffer, const data::matrix& x,
                          std::int64_t index, bool inside) {
   const data::word_bits bits = word_at(buffer, x, index);

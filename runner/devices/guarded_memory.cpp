@@ -18,19 +18,19 @@ constexpr std::size_t kAlignment = 256, kPage = 4096;
 
 constexpr std::size_t rounded_up(std::size_t x, std::size_t to) { return (x + to - 1) / to * to; }
 
-// One allocation. Only this process's main thread changes it, but for what the signal handler does
-// on the thread that faults.
+// One allocation. Changed only by this process's main thread, and by the signal handler on the
+// faulting thread.
 struct block {
-  std::atomic<std::uintptr_t> begin{0};  // of all its pages; 0: not used
-  std::uintptr_t first = 0, past = 0;    // of the pages in between that may be touched
-  std::uintptr_t memory = 0;             // what was asked for
+  std::atomic<std::uintptr_t> begin{0};  // of all its pages; 0: unused
+  std::uintptr_t first = 0, past = 0;    // the accessible pages in between
+  std::uintptr_t memory = 0;             // the requested bytes
   std::size_t end = 0, bytes = 0;
   const char* name = "";
   std::atomic<std::int64_t> written{-1};
 
   bool holds(std::uintptr_t at) const { return begin != 0 && at >= begin && at < end; }
 };
-// What is allocated while all are used is not guarded.
+// Further allocations are not guarded.
 std::array<block, 256> blocks;
 
 block* find(const void* memory) {
@@ -55,7 +55,7 @@ void print(std::initializer_list<std::string_view> words) {
   if (write(STDERR_FILENO, text.data(), length) < 0) return;
 }
 
-// Begins a line. The simulator ends it with the kernel and its thread, where one has done it.
+// Begins a line; the simulator, if it ran the kernel, appends the kernel and its thread.
 void tell(const block* b, std::uintptr_t at) {
   std::array<char, 24> digits{};
   const auto text_of = [&](std::size_t number, int base) {
@@ -69,7 +69,7 @@ void tell(const block* b, std::uintptr_t at) {
          is_before ? "before its redzone" : "past its redzone"});
 }
 
-// Else it is a jump into data, which would fault for ever.
+// Otherwise a jump into data, which would fault forever.
 bool is_write([[maybe_unused]] const void* state) {
 #if defined(__x86_64__)
   constexpr greg_t kWrite = 2;  // of the page fault's error code
@@ -91,14 +91,14 @@ void on_fault(int number, siginfo_t* fault, void* state) {
     protect(*hit, PROT_READ | PROT_WRITE);
     return;
   }
-  // A fault without an address, as of a misaligned vector, or a signal that somebody has sent.
+  // No address: such as a misaligned vector access, or a signal sent by someone.
   const bool has_address = fault->si_code > 0 && fault->si_code != SI_KERNEL;
   if (!is_inside && has_address) tell(hit == blocks.end() ? nullptr : &*hit, at);
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(number, fault, state);
   sigaction(number, &before, nullptr);  // the instruction faults again
 }
 
-// A plugin may have set another one in between, which calls this one or not.
+// A plugin may have replaced the handler since, whether or not its own calls this handler.
 void install_handler() {
   static bool done = false;
   if (done) return;
@@ -109,7 +109,7 @@ void install_handler() {
   sigaction(SIGSEGV, &ours, &before);
 }
 
-// A shared part is mapped with all its pages, so that no kernel pays for the first touch of one.
+// Maps all pages of a shared part, so that no kernel pays for the first touch of a page.
 bool make_usable(void* first, std::size_t pages, const std::optional<file_part>& shared) {
   constexpr int kUse = PROT_READ | PROT_WRITE;
   if (!shared) return mprotect(first, pages, kUse) == 0;
@@ -166,7 +166,7 @@ void set_read_only(const void* memory, bool read_only) {
   block* const b = find(memory);
   if (b == nullptr) return;
   protect(*b, read_only ? PROT_READ : PROT_READ | PROT_WRITE);
-  // The kernel does not pay for what the processor has forgotten of these pages.
+  // Reloads TLB entries that the change dropped, so that the kernel does not pay for them.
   for (std::uintptr_t at = b->first; read_only && at < b->past; at += kPage)
     static_cast<void>(*reinterpret_cast<const volatile char*>(at));
 }

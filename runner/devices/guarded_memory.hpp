@@ -1,6 +1,6 @@
 #pragma once
-// Host memory between pages that nobody may touch. It can be made read-only for a while: what then
-// writes there is noted, and let go on.
+// Host memory between inaccessible pages. While it is read-only, the first write is noted and then
+// continues.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,22 +13,22 @@ struct file_part {
   int fd;
   std::size_t offset;
 };
-// The pages that so many bytes take, in bytes; and where in them these bytes begin, so that they
-// end just before the first page out of bounds and are 256-byte aligned.
+// guarded_pages(): the bytes of whole pages for an allocation. guarded_offset(): its 256-byte
+// aligned start in them, so that it ends just before the next page, which is out of bounds.
 std::size_t guarded_pages(std::size_t bytes);
 std::size_t guarded_offset(std::size_t bytes);
 
-// The name is for the message of a process that ends because it touches what is around it, and is
-// kept: a literal. At least `around` bytes before and after are out of bounds. The memory is that
-// of `shared`, if it is given. Null if there is not enough memory.
+// `name`, a literal that is kept, is for the message when an access to the surroundings ends the
+// process. At least `around` bytes before and after are out of bounds. Uses the memory of `shared`,
+// if given. Null if memory or guarded blocks run out.
 void* allocate_guarded(std::size_t bytes, std::size_t around, const char* name,
                        const std::optional<file_part>& shared = {});
 // Returns false for memory of another kind.
 bool release_guarded(void* memory);
 
-// `memory`: an address in it. Nothing for memory of another kind.
+// `memory`: an address in it. Ignores memory of another kind.
 void set_read_only(const void* memory, bool read_only);
-// The offset of the first write while it was read-only, since the last call of this; -1: none.
+// Offset of the first write while it was read-only, since the last call; -1: none.
 std::int64_t take_noted_write(const void* memory);
 
 }  // namespace kzoo::devices

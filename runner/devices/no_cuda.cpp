@@ -1,4 +1,3 @@
-// Declared in devices/backend.hpp and devices/cuda_devices.hpp.
 
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"

@@ -14,7 +14,7 @@
 namespace kzoo::devices {
 namespace {
 
-// The part of NVML's ABI that is used here: a machine with the driver alone has no nvml.h.
+// The part of NVML's ABI that is used here: a machine with only the driver has no nvml.h.
 using nvml_result = int;  // 0 is success
 using nvml_device = void*;
 enum clock_type { kSmClock = 1, kMemoryClock = 2 };
@@ -80,7 +80,7 @@ struct nvml::session {
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
-  // What `function` returns; nothing if the library lacks it or the device does not support it.
+  // The function's result; nothing if the library lacks it or the device does not support it.
   template <class Number, class Function, class... Which>
   std::optional<Number> ask(const char* function, Which... which) const {
     Number number{};
@@ -130,7 +130,7 @@ results::conditions nvml::read() const {
   now.celsius = session_->number_of("nvmlDeviceGetTemperature", kTemperatureOfGpu);
   now.watts = watts();
   now.power_limit_watts = session_->number("nvmlDeviceGetEnforcedPowerLimit", kWattsPerMilliwatt);
-  // The second is the name of the function before driver 535.
+  // The second is the function's name before driver 535.
   for (const char* name :
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
     const auto bits = session_->ask<unsigned long long, get_bits>(name);

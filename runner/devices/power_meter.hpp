@@ -11,11 +11,11 @@
 
 namespace kzoo::devices {
 
-// Mean power over some time; what the driver does not tell is absent.
+// Mean power over some time; absent where the driver does not report it.
 struct power_use {
   std::optional<double> watts;           // by the energy counter, between two of its updates
   std::optional<double> reported_watts;  // by the power that the driver reports
-  double counter_seconds = 0;            // from one update of the counter to the next
+  double counter_seconds = 0;            // between the two updates
 };
 
 // A change of the counter, or a reading of the power.
@@ -23,11 +23,11 @@ struct power_reading {
   double seconds, value;
 };
 
-// From what was read of the counter, in joules, and of the power, in watts; in the order of time.
+// From readings of the counter, in joules, and of the power, in watts, ordered by time.
 power_use power_between(double begin, double end, const std::vector<power_reading>& joules,
                         const std::vector<power_reading>& watts);
 
-// Reads both every few milliseconds, in a thread of its own, as long as it lives.
+// Reads both every few milliseconds in its own thread.
 class power_meter {
  public:
   explicit power_meter(const nvml& device);
@@ -35,7 +35,7 @@ class power_meter {
   power_meter(const power_meter&) = delete;
   power_meter& operator=(const power_meter&) = delete;
 
-  // Of a time that is over, in steady_seconds().
+  // A past interval, in steady_seconds().
   power_use between(double begin, double end) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace kzoo::devices {
 
-// From the system, each time: a generator's state would be in memory, where a plugin can read it.
+// Asks the system each time: a plugin could read a generator's state in memory.
 inline std::uint64_t random_key() {
   static std::random_device source;
   return std::uint64_t{source()} << 32 | source();

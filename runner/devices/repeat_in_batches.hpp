@@ -1,5 +1,5 @@
 #pragma once
-// What both backends do to keep a device busy with one kernel.
+// Keeps a device busy with one kernel.
 
 #include "devices/backend.hpp"
 #include "devices/random_key.hpp"
@@ -9,15 +9,14 @@
 
 namespace kzoo::devices {
 
-// `time_batch(n)` writes new numbers, makes n runs, with fill_between() before each but the first,
-// and returns the milliseconds that they took. Batches grow until one takes so long that what is
-// done between two of them does not count; then their lengths are random, so that no run can know
-// that it is the last of its batch, which is judged.
+// `time_batch(n)` writes new numbers and makes n runs, with fill_between() between them; returns
+// their milliseconds. Batches grow until the work between two of them is negligible. Then their
+// lengths are random, so that no run can know that it is the last, which is judged.
 template <class TimeBatch>
 repeated_runs repeat_in_batches(backend& on, const run_steps& steps, double seconds,
                                 const TimeBatch& time_batch) {
   constexpr double kEnoughMs = 10;
-  constexpr std::int64_t kMostRuns = 256;  // which the stream's queue holds
+  constexpr std::int64_t kMostRuns = 256;  // the stream's queue holds them
   const auto start = std::chrono::steady_clock::now();
   const auto out_of_time = [&] {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

@@ -1,6 +1,5 @@
 #pragma once
-// CUDA errors as exceptions, with CUDA's own texts. nvcc compiles it too, so it does not include
-// fmt.
+// Throws CUDA errors with CUDA's own texts. Compiled by nvcc too, hence without fmt.
 
 #include "devices/backend.hpp"
 
@@ -15,7 +14,7 @@ inline std::string describe(cudaError_t error) {
 
 inline void check(cudaError_t error, const char* doing) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // clears it unless sticky, so that it is reported once
+  cudaGetLastError();  // clears a non-sticky error, so that it is reported once
   throw failure(std::string(doing) + ": " + describe(error));
 }
 

@@ -17,14 +17,14 @@ __global__ void stamp_kernel(clock_stamp* stamps) {
   if (threadIdx.x == 0) stamp_clock(stamps);
 }
 
-// The smallest step by which the timer advances, of several seen.
+// The timer's step: the smallest of several.
 __global__ void tick_kernel(unsigned long long* tick) {
   constexpr int kAdvances = 16;
   unsigned long long least = ~0ull, last = nanoseconds();
   for (int i = 0; i < kAdvances;) {
     const unsigned long long now = nanoseconds();
     if (now == last) continue;
-    // The first step began before the loop did.
+    // The first step began before the loop.
     if (i++ > 0) least = min(least, now - last);
     last = now;
   }

@@ -1,15 +1,15 @@
 #pragma once
-// Reads the counters of an SM, for device code.
+// Device code that reads an SM's counters.
 
 #include "devices/cuda/timer.cuh"
 #include "timing/sm_clock.hpp"
 
 namespace kzoo::devices::cuda {
 
-// %smid may have gaps, so there is an entry for every id up to more than any GPU has.
+// One entry per %smid, which may have gaps; more than any GPU needs.
 inline constexpr unsigned kClockStamps = 1024;
 
-// Of the SM that this thread runs on, to the entry of its id.
+// Stores the counters of this thread's SM in its entry.
 __device__ inline void stamp_clock(timing::clock_stamp* stamps) {
   unsigned id;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(id));

@@ -1,4 +1,3 @@
-// Declared in devices/backend.hpp.
 
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
@@ -31,9 +30,8 @@ class cuda_backend final : public backend {
  public:
   explicit cuda_backend(int ordinal) {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
-    // Streams that do not wait for the default stream, nor it for them: a kernel that a plugin
-    // launches there by mistake is ordered neither after the filling of its matrices nor before the
-    // judgement of C.
+    // Non-blocking streams: a kernel that a plugin launches on the default stream by mistake is
+    // ordered neither after the filling of its matrices nor before the judgement of C.
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaStreamCreateWithFlags(&own_stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     void* gate = nullptr;
@@ -150,15 +148,15 @@ class cuda_backend final : public backend {
   finished_run run(const run_steps& steps, start from, other_streams others) override {
     if (from == start::hot) {
       steps.call();
-      synchronize();  // what it has enqueued on other streams, too
+      synchronize();  // also its work on other streams
     }
     if (from == start::cold && has_persisting_lines_) forget_persisting_lines();
     const std::vector<filled_buffer> numbers = steps.numbers();
     const reference::product_check expected = steps.expected();
     judge_.reserve(expected);
     const closed_gate gate(*this, from == start::idle);
-    // The clocks are read outside the interval between the events, and the first time before the
-    // flush, which makes the time between the stamps long enough for the GPU's timer.
+    // The clocks are read outside the interval between the events. The first reading precedes the
+    // flush, so that the time between the readings is long enough for the GPU's timer.
     numbers_->enqueue(numbers, from == start::cold, probe_->enqueue_start(stream_), stream_);
     if (from == start::idle) synchronize();
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
@@ -223,8 +221,8 @@ class cuda_backend final : public backend {
   }
 
  private:
-  // Holds the stream until open(), or the end of the scope, or for 2 ms: run() of a plugin that
-  // waits for its stream, which it should not, must not hang.
+  // Holds the stream until open(), the end of the scope, or 2 ms: a plugin that wrongly waits for
+  // its stream in run() must not hang.
   class closed_gate {
    public:
     closed_gate(cuda_backend& of, bool open) : of_(of) {
@@ -238,8 +236,7 @@ class cuda_backend final : public backend {
     closed_gate(const closed_gate&) = delete;
     closed_gate& operator=(const closed_gate&) = delete;
 
-    // Work that is already running elsewhere gets time to finish, before the numbers make its
-    // result wrong.
+    // Lets work that already runs elsewhere finish, before the new numbers make its result wrong.
     void open() const {
       constexpr std::chrono::microseconds kHeadStart{30};
       const auto now = [] { return std::chrono::steady_clock::now(); };
@@ -252,7 +249,7 @@ class cuda_backend final : public backend {
     cuda_backend& of_;
   };
 
-  // Elsewhere kernels of other processes have the device in turn.
+  // Whether MPS runs. Without it, processes take turns on the device.
   static bool has_process_service() {
     const char* const folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
     std::error_code unknown;
@@ -260,7 +257,7 @@ class cuda_backend final : public backend {
         std::filesystem::path(folder != nullptr ? folder : "/tmp/nvidia-mps") / "control", unknown);
   }
 
-  // On a stream of its own, which waits for the stop event and nothing else.
+  // Uses a separate stream, which waits for the stop event only.
   reference::product_findings judge_after_stop(const void* output,
                                                const reference::product_check& expected) {
     check(cudaStreamWaitEvent(own_stream_, stop_, 0), "cudaStreamWaitEvent");
@@ -268,8 +265,8 @@ class cuda_backend final : public backend {
     return judge_.findings(own_stream_);
   }
 
-  // Lines that a kernel has marked as persisting stay in the L2 while other memory is written, and
-  // a window that it has left in its stream marks those of the next fill.
+  // Persisting lines stay in the L2 while other memory is written. An access-policy window left in
+  // the stream would mark lines of the next fill.
   void forget_persisting_lines() {
     cudaStreamAttrValue none{};
     check(cudaStreamSetAttribute(stream_, cudaStreamAttributeAccessPolicyWindow, &none),
@@ -289,7 +286,7 @@ class cuda_backend final : public backend {
     return value;
   }
 
-  // Copies `numbers` to the device, calls enqueue(pointer to them), and returns what they then are.
+  // Copies `numbers` to the device, calls enqueue(device pointer), and returns their new values.
   template <class T, class Enqueue>
   std::vector<T> on_device(std::vector<T> numbers, const char* doing, const Enqueue& enqueue) {
     const std::size_t bytes = numbers.size() * sizeof(T);
@@ -309,11 +306,11 @@ class cuda_backend final : public backend {
   }
 
   bool has_persisting_lines_ = false;        // since compute capability 8.0
-  std::map<cudaLimit, std::size_t> limits_;  // at first
+  std::map<cudaLimit, std::size_t> limits_;  // initial values
   cudaStream_t stream_ = nullptr;
   cudaStream_t own_stream_ = nullptr;
   volatile unsigned* gate_ = nullptr;  // in host memory, mapped to the device
-  unsigned ticket_ = 0;                // the number that opens the gate of the newest run
+  unsigned ticket_ = 0;                // opens the newest run's gate
   cuda::product_judge judge_;
   std::optional<cuda::clock_probe> probe_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr, others_ = nullptr;

@@ -1,4 +1,3 @@
-// Declared in devices/cuda_devices.hpp.
 
 #include "devices/cuda_devices.hpp"
 

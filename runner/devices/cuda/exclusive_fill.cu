@@ -8,24 +8,24 @@
 
 namespace kzoo::devices::cuda {
 
-// Blocks that wait read other memory than those that begin write to.
+// The counters on which blocks wait have separate cache lines.
 struct fill_progress {
   static constexpr unsigned kClosed = 1u << 31;
 
   alignas(128) unsigned begun;        // blocks, and kClosed once they no longer wait for the others
-  alignas(128) unsigned taking_part;  // of all that begin in time; 0: not known yet
+  alignas(128) unsigned taking_part;  // blocks that begin in time; 0: not yet known
   alignas(128) unsigned filled;       // blocks that have written their part
-  alignas(128) unsigned flushed;      // and read theirs
+  alignas(128) unsigned flushed;      // blocks that have read their part
 };
 
 namespace {
 
 constexpr int kFillThreads = 1024;
-constexpr int kTeams = kFillThreads / team::kThreads;  // of a block
-constexpr int kMostBuffers = 20;  // A, B, C, scales, offsets, a workspace, what 8 stages have
+constexpr int kTeams = kFillThreads / team::kThreads;  // per block
+constexpr int kMostBuffers = 20;  // A, B, C, scales, offsets, a workspace, operands of 8 stages
 static_assert(KZOO_MOST_STAGES <= 8);
 constexpr long long kMostWaitNs = 2'000'000;
-// A step of the timer that is longer is time in which another process had the device.
+// A longer step of the timer means that another process had the device.
 constexpr long long kOwnStepNs = 50'000;
 
 struct fill_job {
@@ -33,7 +33,7 @@ struct fill_job {
   int count;
   const uint4* flush;
   std::size_t flush_count;  // 0: none
-  unsigned* never;          // where it would be told what the flush has read
+  unsigned* never;          // never written; keeps the flush's loads
   timing::clock_stamp* clocks;
   unsigned* begun;  // in host memory
 };
@@ -43,7 +43,7 @@ __device__ unsigned seen(const unsigned& number) {
 }
 
 struct turn {
-  unsigned number, count;  // of the blocks that take part; number == count: not one of them
+  unsigned number, count;  // among the blocks that take part; number == count: does not take part
 };
 
 __device__ turn begin(fill_progress* all) {
@@ -71,7 +71,7 @@ __device__ turn begin(fill_progress* all) {
   return mine;
 }
 
-// Returns once all blocks that take part have come here.
+// Returns once all blocks that take part have arrived.
 __device__ void meet(unsigned* here, unsigned blocks) {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -96,7 +96,7 @@ __device__ void fill_all(const fill_job& job, const turn& mine) {
   }
 }
 
-// The sum is one that zeros do not have: nothing is written.
+// The memory holds zeros, so the store never happens; it only keeps the loads.
 __device__ void flush_l2(const fill_job& job, const turn& mine) {
   constexpr int kAtOnce = 4;
   unsigned sum = 0;

@@ -1,7 +1,6 @@
 #pragma once
-// Writes what the matrices of a run hold, while no other kernel is on the device: one that waits
-// for the numbers, or that is ready to run as soon as they are there, has no multiprocessor. nvcc
-// compiles the implementation.
+// Writes a run's matrices while no other kernel is on the device: a kernel that waits for the
+// numbers finds no free SM. nvcc compiles the implementation.
 
 #include "devices/backend.hpp"
 
@@ -16,15 +15,14 @@ struct clock_stamp;
 
 namespace kzoo::devices::cuda {
 
-// How far the blocks of the kernel are.
+// How far the kernel's blocks are.
 struct fill_progress;
 
-// It is one kernel, with one block on each multiprocessor that takes all of its shared memory, of
-// which any other block needs some (a kilobyte, from compute capability 8.0 on). Nothing is written
-// before all blocks have begun, and all end at the same time, when the caches have been flushed. A
-// kernel that keeps a multiprocessor keeps a block from beginning: after 2 ms the others write the
-// numbers without it, and was_alone() says so. Time in which another process has the device does
-// not count.
+// Launches one kernel, with one block per SM that takes all shared memory. Any other block needs
+// some (1 KB, from compute capability 8.0 on) and cannot start. Nothing is written before all
+// blocks have begun. All blocks end together, after the L2 flush. If another kernel keeps an SM,
+// the other blocks start writing after 2 ms, and was_alone() reports it. Time in which another
+// process has the device does not count.
 //
 // For the current device. Its memory is never freed: it lives as long as the process.
 class exclusive_fill {
@@ -32,12 +30,12 @@ class exclusive_fill {
   // Throws failure, as do the other functions.
   explicit exclusive_fill(int ordinal);
 
-  // Enqueues it. `flush`: afterwards twice the size of the L2 is read, of memory that nothing else
-  // uses. It is not written: what a flush has written would be written back to memory while the
-  // timed kernel reads (docs/timing.md). Each multiprocessor's clock is read before that.
+  // Enqueues the kernel. `flush`: it then reads memory of twice the L2's size. Written lines would
+  // be written back while the timed kernel reads (docs/timing.md). Each SM's clock is read before
+  // the flush.
   void enqueue(std::span<const filled_buffer> buffers, bool flush, timing::clock_stamp* clocks,
                cudaStream_t stream);
-  // Of the last one, once its stream has done it.
+  // About the last enqueued kernel, once it has ended.
   bool was_alone() const { return *blocks_begun_ == static_cast<unsigned>(multiprocessors_); }
 
  private:

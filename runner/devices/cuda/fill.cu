@@ -39,7 +39,7 @@ __global__ void find_changes_kernel(const void* buffer, data::matrix any, data::
   });
 }
 
-// Keeps the stream busy until the host sets *open, but at most for about `most` nanoseconds.
+// Keeps the stream busy until the host sets *open, for at most about `most` nanoseconds.
 __global__ void gate_kernel(const volatile unsigned* open, unsigned ticket, long long most) {
   const long long start = nanoseconds();
   while (*open != ticket && nanoseconds() - start < most) __nanosleep(100);

@@ -1,24 +1,24 @@
 #pragma once
-// Goes over the words of a buffer on a GPU, for device code.
+// Device code that visits all words of a buffer.
 
 #include "devices/cuda/fixed.cuh"
 #include "devices/element_loops.hpp"
 
 namespace kzoo::devices::cuda {
 
-// A team of threads, of as many as go over a buffer together.
+// The threads that visit a buffer together.
 struct team {
   static constexpr int kThreads = 256;
   std::int64_t number, count;
-  int thread;  // of the team
+  int thread;  // within the team
 };
-// Where a block is a team.
+// One team per block.
 __device__ inline team team_of_block() {
   return {blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x)};
 }
 
-// Teams take turns at tiles of a column for each thread and kTileRows rows, so that an index costs
-// no division.
+// Teams take turns at tiles of kTileRows rows and one column per thread, so that an index needs no
+// division.
 constexpr int kTileRows = 16;
 constexpr std::int64_t tiles_across(const data::matrix& x) {
   return (x.ld + team::kThreads - 1) / team::kThreads;
@@ -30,13 +30,13 @@ constexpr std::int64_t tiles_of(const data::matrix& x) {
   return x.count * tiles_down(x) * tiles_across(x);
 }
 
-// Calls body(index, row) for all words of a buffer, row -1 for those that are no element.
+// Calls body(index, row) for all words of a buffer; row -1 outside the elements.
 template <class Body>
 __device__ void for_each_word(const data::matrix& x, const team& mine, const Body& body) {
   const std::int64_t across = tiles_across(x), down = tiles_down(x);
   for (std::int64_t tile = mine.number; tile < x.count * down * across; tile += mine.count) {
     const std::int64_t product = tile / across / down;
-    const std::int64_t first = tile / across % down * kTileRows;  // row of the product
+    const std::int64_t first = tile / across % down * kTileRows;  // row within the matrix
     const std::int64_t col = tile % across * team::kThreads + mine.thread;
     if (col >= x.ld) continue;
     const int rows = static_cast<int>(min(std::int64_t{kTileRows}, x.rows - first));
@@ -46,7 +46,7 @@ __device__ void for_each_word(const data::matrix& x, const team& mine, const Bod
   }
   const std::int64_t thread = mine.number * team::kThreads + mine.thread;
   const std::int64_t threads = mine.count * team::kThreads;
-  const std::int64_t gap = x.count == 1 ? 0 : x.stride - x.rows * x.ld;  // between two products
+  const std::int64_t gap = x.count == 1 ? 0 : x.stride - x.rows * x.ld;  // between two matrices
   for (std::int64_t i = thread; i < (x.count - 1) * gap; i += threads)
     body(data::kRedzone + i / gap * x.stride + x.rows * x.ld + i % gap, -1);
   for (std::int64_t i = thread; i < data::kRedzone; i += threads) {
@@ -55,7 +55,7 @@ __device__ void for_each_word(const data::matrix& x, const team& mine, const Bod
   }
 }
 
-// What a word holds that is in this row of all matrices; -1: that is no element.
+// Original contents of a word in this row, counted over all matrices; -1: not an element.
 __device__ inline data::word_bits original(const data::matrix& x, std::int64_t index,
                                            std::int64_t row) {
   return row < 0 || x.inside == data::content::poison

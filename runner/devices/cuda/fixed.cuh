@@ -1,6 +1,6 @@
 #pragma once
-// Kernels that know at compile time what the usual matrices are made of: then the generator
-// (data/contents.hpp) is some thirty instructions instead of a few hundred.
+// Kernels with the usual element types and contents as constants: the generator (data/contents.hpp)
+// then takes about thirty instructions instead of a few hundred.
 
 #include "data/contents.hpp"
 #include "data/scaled_matrix.hpp"
@@ -15,7 +15,7 @@ struct fixed {
     x.inside = kInside;
     return x;
   }
-  // Blocks of these types have no scales.
+  // These types have no block scales.
   __device__ static data::scaled_matrix of(data::scaled_matrix x) {
     x.type = kType;
     x.inside = kInside;
@@ -30,7 +30,7 @@ struct not_fixed {
   }
 };
 
-// Calls launch() with one of these.
+// Calls launch() with `fixed` or not_fixed.
 template <class Launch>
 constexpr void with_fixed(const data::matrix& x, const Launch& launch) {
   using enum data::content;

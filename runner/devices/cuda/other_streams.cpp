@@ -10,7 +10,7 @@
 namespace kzoo::devices::cuda {
 namespace {
 
-// The part of the driver's ABI that is used here: the program is not linked with it.
+// The part of the driver's ABI that is used here: the program is not linked with the driver.
 using result = int;  // 0 is success
 using context = void*;
 using of_event = result(context, cudaEvent_t);

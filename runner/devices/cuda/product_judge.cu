@@ -14,7 +14,7 @@ using reference::weighted_sum;
 
 constexpr int kJudgeThreads = 256;
 constexpr int kMostJudgeBlocks = 2048;
-constexpr int kRowsAtOnce = 4;  // of a thread: they share a weight, or a row of B
+constexpr int kRowsAtOnce = 4;  // per thread; they share a weight, or a row of B
 constexpr int kTermsOfBlock = 128;
 
 template <class T>
@@ -25,13 +25,13 @@ __device__ T warp_sum(T part) {
   return part;
 }
 
-// The sum over the blockDim.x threads of a row, in its thread 0: a warp, or all of the block.
+// The sum over the blockDim.x threads of a row (a warp or the whole block), in thread 0.
 template <class T>
 __device__ T row_sum(T part) {
   part = warp_sum(part);
   if (blockDim.x == kWarp) return part;
   __shared__ T of_warps[kJudgeThreads / kWarp];
-  __syncthreads();  // the sum before has been read
+  __syncthreads();  // the previous sum has been read
   if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = part;
   __syncthreads();
   return threadIdx.x < kWarp
@@ -50,7 +50,7 @@ __device__ weighted_row total(const product_check& check, const weighted_row& pa
   return {value, norm, 0};
 }
 
-// The rows of this thread in turn, `at_once` together: all threads of a block make as many turns.
+// Visits rows, `at_once` per thread; all threads of a block make equally many turns.
 template <class Body>
 __device__ void for_each_row(std::int64_t rows, int at_once, const Body& body) {
   const std::int64_t of_block = std::int64_t(blockDim.y) * at_once;
@@ -58,7 +58,7 @@ __device__ void for_each_row(std::int64_t rows, int at_once, const Body& body) {
     body(first + threadIdx.y * at_once);
 }
 
-// Reads all of the buffer, and adds up its rows where there is room for the sums.
+// Reads the whole buffer, and adds up its rows if `sums` is given.
 template <class Fixed>
 __global__ void read_kernel(const void* buffer, data::matrix any, std::uint64_t key, bool integers,
                             weighted_row* sums, data::reading* all) {
@@ -97,7 +97,7 @@ __global__ void read_kernel(const void* buffer, data::matrix any, std::uint64_t 
   add_to(&all->survey.not_finite, static_cast<unsigned long long>(part.survey.not_finite));
 }
 
-// B w, for all products.
+// B w, for all matrices B.
 template <class Fixed>
 __global__ void weigh_b_kernel(product_check check, std::uint64_t key, weighted_row* sums) {
   const data::scaled_matrix x = Fixed::of(check.of.b);
@@ -123,10 +123,10 @@ __global__ void weigh_b_kernel(product_check check, std::uint64_t key, weighted_
 
 __device__ void note_wrong(product_findings* found, std::int64_t& count, std::int64_t row) {
   atomicAdd(reinterpret_cast<unsigned long long*>(&count), 1ull);
-  found->row = row;  // of several the last that is stored
+  found->row = row;  // with several, any of them
 }
 
-// A (B w) beside C w.
+// Compares A (B w) with C w.
 template <class Fixed>
 __global__ void compare_rows_kernel(product_check check, std::uint64_t key, const weighted_row* b,
                                     const weighted_row* c, product_findings* found) {
@@ -134,7 +134,7 @@ __global__ void compare_rows_kernel(product_check check, std::uint64_t key, cons
   const std::int64_t rows = check.batch * check.m;
   for_each_row(rows, kRowsAtOnce, [&](std::int64_t first) {
     weighted_row part[kRowsAtOnce];
-    std::int64_t first_of_b[kRowsAtOnce];  // of the sums of its B
+    std::int64_t first_of_b[kRowsAtOnce];  // index of its B's first sum
     for (int r = 0; r < kRowsAtOnce; ++r)
       first_of_b[r] = first + r < rows ? b_of_row(check.of, first + r) * check.k : 0;
     for (std::int64_t k = threadIdx.x; k < check.k; k += blockDim.x) {
@@ -161,7 +161,7 @@ __global__ void compare_rows_kernel(product_check check, std::uint64_t key, cons
   });
 }
 
-// Some of the terms along k of the rows that are compared whole, for a column of each thread.
+// Adds some terms along K of the rows that are compared in full, one column per thread.
 template <class FixedA, class FixedB>
 __global__ void add_products_kernel(product_check check, reference::whole_rows rows,
                                     element_sum* sums) {
@@ -214,7 +214,7 @@ __global__ void compare_elements_kernel(product_check check, reference::whole_ro
   compare_element(check, output, sums[blockIdx.y * check.n + col], rows[blockIdx.y], col, found);
 }
 
-// One element of each part of C, a warp for each of them.
+// Compares one element of each part of C, one warp per element.
 __global__ void compare_drawn_kernel(product_check check, std::uint64_t key, const void* output,
                                      product_findings* found) {
   const std::int64_t count = reference::drawn_elements(check);
@@ -229,7 +229,7 @@ __global__ void compare_drawn_kernel(product_check check, std::uint64_t key, con
   }
 }
 
-// A warp for a row that is short, else a block.
+// A warp per short row, else a block.
 dim3 threads_for(std::int64_t length) {
   constexpr std::int64_t kLong = 1024;
   return length < kLong ? dim3(kWarp, kJudgeThreads / kWarp) : dim3(kJudgeThreads, 1);
@@ -243,7 +243,7 @@ unsigned ceil_div(std::int64_t count, int by) {
   return static_cast<unsigned>((count + by - 1) / by);
 }
 
-// All rows by their weighted sums, which need those of B.
+// Judges all rows by their weighted sums, which need B's.
 void enqueue_rows(const product_check& expected, std::uint64_t key, weighted_row* b,
                   const weighted_row* c, product_findings* found, cudaStream_t stream) {
   const operands& of = expected.of;
@@ -277,7 +277,7 @@ void enqueue_read(const void* buffer, const data::matrix& x, std::uint64_t key, 
 
 }  // namespace
 
-// The sums of B, of C, of the elements, and what is found, in this order.
+// Memory holds the sums of B, of C, of the elements, and the findings, in this order.
 product_judge::scratch product_judge::of(const product_check& expected) const {
   scratch s;
   s.b = reinterpret_cast<weighted_row*>(memory_);
@@ -306,7 +306,7 @@ void product_judge::enqueue(const void* output, const product_check& expected, s
   const auto ends = reinterpret_cast<std::byte*>(s.found + 1);
   const auto begins = reinterpret_cast<std::byte*>(s.elements);
   check(cudaMemsetAsync(begins, 0, static_cast<std::size_t>(ends - begins), stream), "cudaMemset");
-  // C is read first, as soon as its stream has done its work.
+  // Reads C first, as soon as the kernel's stream has done its work.
   enqueue_read(output, expected.of.c, key, expected.integers, s.c, &s.found->c, stream);
   if (expected.after.count == 0)
     enqueue_rows(expected, key, s.b, s.c, s.found, stream);

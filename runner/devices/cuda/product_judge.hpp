@@ -10,32 +10,31 @@
 
 namespace kzoo::devices::cuda {
 
-// For the current device. Its device memory grows with the problems that are judged, and is never
-// freed: it lives as long as the process.
+// For the current device. Its device memory grows with the judged problems and is never freed: it
+// lives as long as the process.
 class product_judge {
  public:
-  // Allocates what the problem needs, for enqueue() and read(). Throws failure.
+  // Allocates what enqueue() and findings() need for the problem. Throws failure.
   void reserve(const reference::product_check& expected);
-  // Enqueues the judgement of a result on the stream: its first kernel reads all of it. Throws
-  // failure.
+  // Enqueues the judgement on the stream; its first kernel reads the whole result. Throws failure.
   void enqueue(const void* output, const reference::product_check& expected, std::uint64_t key,
                cudaStream_t stream);
-  // What it has found. Waits for the stream. Throws failure.
+  // Waits for the stream. Throws failure.
   reference::product_findings findings(cudaStream_t stream);
 
-  // What one pass over a buffer tells of it. Waits for the stream. Throws failure.
+  // Reads a buffer in one pass. Waits for the stream. Throws failure.
   data::reading read(const void* buffer, const data::matrix& x, cudaStream_t stream);
 
  private:
   struct scratch {
-    reference::weighted_row *b = nullptr, *c = nullptr;  // a row of B, of C
-    reference::element_sum* elements = nullptr;          // of the rows that are compared whole
+    reference::weighted_row *b = nullptr, *c = nullptr;  // per row of B, of C
+    reference::element_sum* elements = nullptr;          // of the rows that are compared in full
     reference::product_findings* found = nullptr;
   };
   scratch of(const reference::product_check& expected) const;
   void grow(std::size_t bytes);
 
-  reference::product_findings* found_ = nullptr;  // by what was enqueued last
+  reference::product_findings* found_ = nullptr;  // of the last enqueue()
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
 };
