@@ -16,8 +16,7 @@ namespace {
 
 std::size_t row_bytes(const problem& p) { return std::size_t(p.n) * type_size(p.dtype.c); }
 
-// A difference as a multiple of what is allowed; infinite where it is not finite, or where nothing
-// is allowed.
+// Difference / allowed; infinite if the difference is not finite or nothing is allowed.
 double distance(double difference, double allowed) {
   if (difference == 0.0) return 0.0;
   if (std::isfinite(difference) && allowed > 0.0) return difference / allowed;
@@ -61,8 +60,7 @@ comparison compare(const expected_result& t, const result& x, kzoo_precision x_d
   const tolerance x_tolerance(p, x_declared), y_tolerance(p, y_declared);
   const word_view x_words(p.dtype.c, x.elements), y_words(p.dtype.c, y.elements);
 
-  // Merged in the order of rows, so that the worst element does not depend on the number of
-  // threads.
+  // Merged in row order, so that the worst element does not depend on the number of threads.
   constexpr std::int64_t kElementsPerBlock = 1 << 16;
   const std::int64_t rows = std::int64_t(t.rows().size());
   const std::int64_t rows_per_block = std::max<std::int64_t>(1, kElementsPerBlock / p.n);

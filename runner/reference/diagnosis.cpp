@@ -46,8 +46,8 @@ numbers column_of(const data::scaled_matrix& x, std::int64_t product, std::int64
   return values;
 }
 
-// What a kernel reads as element (row, col) if it takes x for its transpose, whose rows follow each
-// other without a gap if they are `packed`: NaN past the edges.
+// What a kernel reads as element (row, col) if it takes x for its transpose; NaN past the edges.
+// `packed`: its rows follow each other without a gap.
 double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
                std::int64_t col, bool packed) {
   data::scaled_matrix other = x;
@@ -66,17 +66,16 @@ std::string misreading(const data::matrix& x, std::string_view names, layout of,
                      names.size() > 1 ? "they were" : "it were", layout_name(of));
 }
 
-// A wrong element, and all that it could have been computed from.
+// A wrong element, and all its possible inputs.
 struct sample {
   std::int64_t product, b_number;  // of its A and its B
-  place at;                        // in the product
+  place at;                        // in the matrix C of its batch
   double got, c0;
   numbers a, b;  // its row of A and its column of B
 };
 
-// A search along k tries so many hypotheses that one or two elements fit some of them by chance,
-// and more elements do where the tolerance is wide. It needs at least this many wrong elements, and
-// exactly one k that explains all of them.
+// A search along k tries so many hypotheses that a few elements can fit by chance, more of them
+// with a wide tolerance. It needs this many wrong elements, and exactly one k that explains all.
 constexpr std::size_t kEnoughToSearch = 3;
 
 class cause_search {
@@ -114,7 +113,7 @@ class cause_search {
   }
 
  private:
-  // Whether it is `f`, which an epilogue has made of alpha A B + beta C0.
+  // Whether the sample equals `f`, an epilogue's value of alpha A B + beta C0.
   bool is_as(const sample& s, const scalars& with, const sum& products,
              const finished_element& f) const {
     const double size = std::abs(with.alpha) * products.magnitude;
@@ -137,7 +136,7 @@ class cause_search {
                        [&](const sample& s) { return fits(s, scalars_, products(s)); });
   }
 
-  // `finish_as(sample, alpha A B)` explains all samples.
+  // Whether `finish_as(sample, alpha A B)` explains all samples.
   template <class FinishAs>
   bool all_are(const FinishAs& finish_as) const {
     return std::ranges::all_of(samples_, [&](const sample& s) {
@@ -235,8 +234,8 @@ class cause_search {
     return "";
   }
 
-  // A, B or both transposed, or all matrices column-major, whose columns follow each other without
-  // a gap if they are `packed`.
+  // A, B or both transposed, or all matrices column-major. `packed`: columns follow each other
+  // without a gap.
   std::string other_order(bool packed) const {
     const auto& a = operands_.a;
     const auto& b = operands_.b;
@@ -269,8 +268,8 @@ class cause_search {
     return by_columns ? "it is column-major: exchange A and B, and M and N" : "";
   }
 
-  // A or B, or both, of another product of the batch: of the same one everywhere, or of the one
-  // a fixed number further on, where products before the first are counted from the last.
+  // A, B or both of another matrix of the batch: always the same, or at a fixed distance, wrapping
+  // around.
   std::string other_product() const {
     constexpr std::int64_t kMostTried = 64;
     const std::int64_t count = problem_.batch;
@@ -289,7 +288,7 @@ class cause_search {
     }
     return "";
   }
-  // The B of another group, of the first `tried`.
+  // The B of another group, among the first `tried`.
   std::string other_group(std::int64_t tried) const {
     const std::int64_t count = problem_.groups;
     const auto all_have = [&](const auto& group) {
@@ -306,7 +305,7 @@ class cause_search {
     }
     return "";
   }
-  // "A", "B" or "A and B", if they are of that product for every sample.
+  // "A", "B" or "A and B", if all samples use them from that matrix.
   template <class Product>
   std::string from_product(const Product& product) const {
     const auto other_a = [&](const sample& s) { return row_of(operands_.a, product(s), s.at.row); };
@@ -319,7 +318,7 @@ class cause_search {
     return "";
   }
 
-  // The one k for which `fit(sample, k)` holds for every sample, or -1.
+  // The only k for which `fit(sample, k)` holds for every sample, or -1.
   template <class Fit>
   std::int64_t only_k(const Fit& fit) const {
     if (samples_.size() < kEnoughToSearch) return -1;
@@ -376,7 +375,7 @@ class cause_search {
     return total;
   }
 
-  // One element fits some of them by chance.
+  // Needs several elements: a single one fits some roundings by chance.
   std::string inputs_rounded() const {
     if (samples_.size() < kEnoughToSearch) return "";
     struct rounding {
@@ -403,7 +402,8 @@ class cause_search {
   std::string other_scales() const {
     const data::scaled_matrix &a = operands_.a, &b = operands_.b;
     if (a.extent == 0 && b.extent == 0) return "";
-    // "the scales of A …": which are used for row (of B: column) i at step k; nullptr: none.
+    // `what` continues "the scales of A …". `instead` changes row (of B: column) i and step k to
+    // the mistaken ones; nullptr: no scales.
     struct mistake {
       const char* what;
       void (*instead)(const data::scaled_matrix& x, std::int64_t& i, std::int64_t& k);
@@ -448,7 +448,7 @@ class cause_search {
     }
     return "";
   }
-  // That of row (of B: column) `i` at step k, where what is past an end is counted from the other.
+  // The scale of row (of B: column) `i` at step k; indices past an end wrap around.
   static double scale_of(const data::scaled_matrix& x, std::int64_t product, std::int64_t i,
                          std::int64_t k) {
     const std::int64_t rows = data::op_rows(x), cols = data::op_cols(x);
@@ -458,7 +458,7 @@ class cause_search {
     return x.is_b ? data::scale_at(x, product, k, i) : data::scale_at(x, product, i, k);
   }
 
-  // fp8 elements taken for those of the other format.
+  // fp8 elements read in the other fp8 format.
   std::string other_fp8() const {
     if (!is_scaled(problem_.dtype)) return "";
     const auto other = [](kzoo_type type) { return type == KZOO_E4M3 ? KZOO_E5M2 : KZOO_E4M3; };

@@ -1,5 +1,5 @@
 #pragma once
-// The likely cause of a wrong result, deduced from a few of its wrong elements.
+// Deduces the likely cause of a wrong result from a few wrong elements.
 
 #include "reference/scan.hpp"
 
@@ -7,11 +7,11 @@
 
 namespace kzoo::reference {
 
-// Element (row, col) of the expected C, computed on its own: k FMAs and 2 k hashes.
+// Element (row, col) of the expected C, computed alone: k FMAs and 2 k hashes.
 double exact_element(const problem& p, std::int64_t row, std::int64_t col);
 
-// "alpha is left out", "only the first 504 of 511 terms along k are summed", or empty. Names
-// a cause only if it explains every one of `found`'s wrong_samples to within rounding.
+// "alpha is left out", "only the first 504 of 511 terms along k are summed", or "". Names a cause
+// only if it explains all of `found`'s wrong_samples to within rounding.
 std::string likely_cause(const expected_result& t, kzoo_precision declared, const scanned& found);
 
 }  // namespace kzoo::reference

@@ -20,7 +20,7 @@ constexpr two sum_of(double x, double y) {
   const double sum = x + y, part = sum - x;
   return {sum, (x - (sum - part)) + (y - part)};
 }
-// x * y exactly, below the range where 2^27 x overflows: the halves of each have 26 bits.
+// x * y exactly, unless 2^27 x overflows: each half has 26 bits.
 constexpr two product_of(double x, double y) {
   constexpr double kSplit = 0x1p27 + 1;
   const double x_big = kSplit * x, y_big = kSplit * y;
@@ -40,11 +40,10 @@ constexpr std::int64_t kColumns = 64, kSteps = 256;
 
 struct column_block {
   std::array<double, kColumns> high{}, low{}, magnitude{};
-  std::array<double, kColumns> plain{};  // in fp64 alone: right where it is not finite
+  std::array<double, kColumns> plain{};  // in fp64 alone: right if the result is not finite
 };
 
-// Four columns at a time where the CPU can. Not with its FMAs: to contract product_of() into them
-// would be wrong.
+// Four columns at a time with AVX2. Without FMAs: contracting product_of() would be wrong.
 #if defined(__x86_64__)
 [[gnu::target_clones("avx2", "default")]]
 #endif

@@ -1,6 +1,6 @@
 #pragma once
-// Selected rows of alpha AB + beta C0 for fp64 matrices, to twice the digits of fp64: unevaluated
-// sums of two doubles (Dekker 1971; Knuth), rounded to fp64 at the end.
+// Selected rows of alpha AB + beta C0 for fp64 matrices, with twice fp64's digits: unevaluated sums
+// of two doubles (Dekker 1971; Knuth), rounded to fp64 at the end.
 
 #include "core/operands.hpp"
 #include "reference/formula.hpp"

@@ -1,15 +1,15 @@
 #pragma once
-// What an epilogue makes of an element, in fp64, and what it makes of an error that the element may
-// have: for the reference on the CPU and for the judges on both devices.
+// An epilogue's effect on an element, in fp64, and on the element's error: for the reference on the
+// CPU and the judges on both devices.
 //
-// A stage f turns x, which may be off by e, into f(x), which may be off by g e + r: g is the
-// largest derivative of f, r the error of computing f itself. Adding and multiplying round once.
-// What is added before all other stages may also be what accumulators start at, as beta C0 may:
-// then K roundings, a random walk, have its magnitude. The derivatives of GELU and SiLU have their
-// extrema, 1.129 and 1.0999, where the second derivatives are 0: at x = sqrt(2), and at x = 2.3994.
-// Activations are allowed kActivation |x|, for |x| up to 8: in fp32 twice what cuBLASLt's GELU
-// needs on an H100, which is what tanh.approx.f32 makes of it there; in 16 bits what that
-// instruction has for certain, 11 bits, and the difference between the two GELUs.
+// A stage f turns x, with error e, into f(x), with error g e + r. g is the largest derivative of f,
+// r the error of computing f. Adding and multiplying round once. Accumulators may start at operands
+// that are added before all other stages, as at beta C0. Then K roundings, a random walk, have the
+// operand's magnitude. The derivatives of GELU and SiLU are largest, 1.129 and 1.0999, where the
+// second derivatives are 0: at x = sqrt(2) and x = 2.3994. Activations may be off by kActivation
+// |x|, for |x| up to 8. In fp32 this is twice the error of cuBLASLt's GELU on an H100, which uses
+// tanh.approx.f32. In 16 bits it covers that instruction's guaranteed 11 bits and the difference
+// between both GELUs.
 
 #include "core/epilogue.hpp"
 #include "core/problem.hpp"
@@ -33,7 +33,7 @@ inline constexpr double kActivationEnd = 8;
 
 struct applied_stage {
   stage_kind what;
-  data::matrix operand;  // of those that have one
+  data::matrix operand;  // if the stage has one
   double low, high;
 };
 
@@ -43,19 +43,19 @@ struct applied_epilogue {
 
   std::array<applied_stage, kMostStages> stages;
   int count = 0;
-  std::int64_t m;     // rows of one product
+  std::int64_t m;     // rows of one matrix C
   double activation;  // kActivation or kNarrowActivation
-  double start_walk;  // u times this is lost of what accumulators start at
+  double start_walk;  // accumulators that start at a value lose u times this factor of it
 };
 
-// An element after the epilogue. An error e before it is at most gain * e + u * roundings + extra
-// after it, with u of the declared accumulators.
+// An element after the epilogue. An error e becomes at most gain * e + u * roundings + extra, with
+// u of the declared accumulators.
 struct finished_element {
   double value;
   double gain = 1, roundings = 0, extra = 0;
 };
 
-// What the stage's operand has for an element of C; `row` is one of those of all products.
+// The stage's operand for an element of C; `row` counts over all matrices of the batch.
 constexpr double operand_at(const applied_stage& stage, std::int64_t m, std::int64_t row,
                             std::int64_t col) {
   const data::matrix& x = stage.operand;
@@ -102,9 +102,10 @@ KZOO_JUDGE_FUNCTION finished_element finished(const applied_epilogue& e, double 
       next(before > 0 ? before : 0, 1, 0);
     } else if (stage.what == stage_kind::clamp) {
       const double limited = fmin(fmax(before, stage.low), stage.high);
-      next(limited, 1, limited == before ? 0 : fabs(limited));  // the limit, in the sums' type
+      next(limited, 1, limited == before ? 0 : fabs(limited));  // the limit is rounded to the
+                                                                // accumulators' type
     } else {
-      constexpr double kRoundings = 4;  // of what is multiplied and divided
+      constexpr double kRoundings = 4;  // of multiplications and divisions
       const double steepest = stage.what == stage_kind::silu ? kSteepestSilu : kSteepestGelu;
       const double value = activated(stage.what, before);
       next(value, steepest, kRoundings * fabs(value),

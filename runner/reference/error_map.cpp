@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kMostLines = 24, kMostColumns = 64;
 constexpr std::size_t kMostListed = 8;
 
-// The elements that one character stands for.
+// The elements of one character.
 struct bin {
   std::int64_t elements = 0, wrong = 0, unwritten = 0, not_finite = 0;
 };

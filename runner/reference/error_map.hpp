@@ -8,12 +8,12 @@
 
 namespace kzoo::reference {
 
-// Maps a whole C buffer, as judge() takes it. Rows that the expected result does not cover are only
-// searched for elements that are not written or not finite.
+// Maps a whole C buffer, as judge() takes it. Rows outside the expected result are only searched
+// for unwritten or non-finite elements.
 error_map map_errors(const expected_result& t, kzoo_precision declared,
                      std::span<const std::byte> words);
 
-// Its lines: the picture, its legend, and a small table of the first elements that differ.
+// The picture, its legend, and a small table of the first differing elements.
 std::vector<std::string> lines_of(const error_map& map);
 
 }  // namespace kzoo::reference

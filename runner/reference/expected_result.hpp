@@ -1,6 +1,6 @@
 #pragma once
-// The result that is expected of a problem: computed in fp64 on the CPU, and in double-double for
-// fp64 matrices, from the same generator as the inputs. It never runs plugin code.
+// The expected result of a problem, from the same generator as the inputs. Computed on the CPU in
+// fp64 (double-double for fp64 matrices), without plugin code.
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
@@ -13,40 +13,40 @@
 
 namespace kzoo::reference {
 
-// The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the bound of tolerance.hpp;
-// what an epilogue makes of an error, as finished_element has it; and the power of two of which all
-// terms are multiples, where they are integers times powers of two.
+// Magnitudes of one element, all >= 0. value, sum, products: |C|, S and |alpha||A||B| in the bound
+// of tolerance.hpp. gain, roundings, extra: as in finished_element. unit: all terms are its
+// multiples, if they are integers times powers of two.
 struct sizes {
   double value, sum, products;
   double gain = 1, roundings = 0, extra = 0;
   double unit = 1;
 };
-// That of an element of C. `row` is one of those of all products.
+// The unit of an element of C. `row` counts over all matrices of the batch.
 constexpr double unit_of(const data::matrix& c, std::int64_t row, std::int64_t col) {
   if (c.spread == 0) return 1;
   return data::power_of_two(data::exponent_at(c, c.count == 1 ? row : row % c.rows, col));
 }
 
-// The expected result of one problem. Above max_products FMAs or kMaxElements elements only some
-// rows are computed: the first, the last, and others spread evenly between them at random offsets.
+// Above max_products FMAs or kMaxElements elements only some rows are computed: the first, the
+// last, and others spread evenly between them at random offsets.
 class expected_result {
  public:
-  static constexpr double kMaxProducts = 7e10;  // a bit above 4096^3: 2 s on 2 AVX-512 cores
+  static constexpr double kMaxProducts = 7e10;  // slightly above 4096^3: 2 s on 2 AVX-512 cores
   static constexpr double kMaxElements = 7e7;   // 800 MB
-  static constexpr double kDoubleDouble = 16;   // times as long takes a product in double-double
+  static constexpr double kDoubleDouble = 16;   // slowdown of double-double
 
-  // `key`: which rows are computed where not all are; `also`: one of them, if not -1.
+  // `key` selects rows, if not all are computed. `also`: one more row; -1: none.
   explicit expected_result(const problem& p, double max_products = kMaxProducts,
                            std::uint64_t key = 0, std::int64_t also = -1);
 
-  // Of these rows alone, ascending.
+  // Computes only these rows, ascending.
   expected_result(const problem& p, std::vector<std::int64_t> rows);
 
-  // How many rows the constructor will compute.
+  // The number of rows that the constructor computes.
   static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);
 
   const problem& of() const { return problem_; }
-  // The numbers of the computed rows, ascending; all rows of all products for ordinary sizes.
+  // Computed rows, ascending; for ordinary sizes, all rows of the batch.
   const std::vector<std::int64_t>& rows() const { return rows_; }
   bool complete() const { return std::int64_t(rows_.size()) == problem_.all_rows(); }
 
@@ -65,8 +65,8 @@ class expected_result {
   applied_epilogue epilogue_;
   std::vector<std::int64_t> rows_;
   std::vector<double> value_;
-  std::vector<double> unfinished_;  // alpha A B + beta C0, where there is an epilogue
-  std::vector<float> products_;     // |A||B|, without alpha: the product could be beyond fp32
+  std::vector<double> unfinished_;  // alpha A B + beta C0, if there is an epilogue
+  std::vector<float> products_;     // |A||B| without alpha, which could exceed fp32
 };
 
 }  // namespace kzoo::reference

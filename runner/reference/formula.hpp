@@ -1,6 +1,6 @@
 #pragma once
-// C = alpha AB + beta C0 for one element, in the arithmetic of the reference: fp64, or integers
-// that wrap at 32 bits. (fp64 results are expected to more digits: double_double.hpp.)
+// C = alpha AB + beta C0 for one element, as the reference computes it: in fp64, or in integers
+// that wrap at 32 bits. For fp64 results see double_double.hpp.
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
@@ -15,7 +15,7 @@ struct scalars {
 };
 inline scalars held_scalars(const problem& p) {
   if (is_integer(p.dtype) || p.dtype.c == KZOO_F64) return {p.alpha, p.beta};
-  // volatile, because g++ 12 at -O2 drops the conversions of such a pair to float and back.
+  // volatile, because g++ 12 at -O2 drops conversions to float and back.
   const volatile float alpha = static_cast<float>(p.alpha);
   const volatile float beta = static_cast<float>(p.beta);
   if (!is_scaled(p.dtype)) return {alpha, beta};
@@ -24,7 +24,7 @@ inline scalars held_scalars(const problem& p) {
   return {double(alpha) * scale_a * scale_b, beta};
 }
 
-// `sum` is an element of AB; for integers it is below 2^53 and so exact.
+// `sum` is an element of AB; an integer is below 2^53 and so exact.
 inline double combine(kzoo_type type, scalars s, double sum, double c0) {
   if (type != KZOO_I32) return s.alpha * sum + s.beta * c0;
   const auto word = [](double x) {
@@ -33,7 +33,7 @@ inline double combine(kzoo_type type, scalars s, double sum, double c0) {
   return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
 }
 
-// What op(x) of a product holds at (row, col) before a kernel runs, times its scale.
+// op(x) of one matrix at (row, col) before a kernel runs, times its scale.
 inline double element(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
                       std::int64_t col) {
   const double number = data::number_at(x, product, row, col,
@@ -41,8 +41,8 @@ inline double element(const data::scaled_matrix& x, std::int64_t product, std::i
   return data::scale_at(x, product, row, col) * number;
 }
 
-// The C that beta scales; 0 where beta is 0, so that no poison is ever read. `row` is one of those
-// of all products.
+// The C that beta scales; 0 if beta is 0, so that no poison is read. `row` counts over all matrices
+// of the batch.
 inline double initial_c(const operands& o, const scalars& s, std::int64_t row, std::int64_t col) {
   if (s.beta == 0.0) return 0.0;
   return data::decode(o.c.type, data::word(o.c, data::index_of(o.c, row, col)));

@@ -18,7 +18,7 @@
 namespace kzoo::reference {
 namespace {
 
-// "(100%)" is said of all alone.
+// "(100%)" means all.
 std::string share(std::int64_t count, std::int64_t total, const char* what) {
   constexpr double kMostOfSome = 99.9;
   const double percent = 100.0 * static_cast<double>(count) / static_cast<double>(total);
@@ -26,13 +26,13 @@ std::string share(std::int64_t count, std::int64_t total, const char* what) {
                      count < total ? std::min(percent, kMostOfSome) : percent);
 }
 
-// What was copied of C: all of its buffer, or the rows that the expected result covers.
+// The copied part of C: the whole buffer, or the rows that the expected result covers.
 struct copied {
   const word_view& words;
   bool rows_only;
 };
 
-// What the reasons are written from: what the scan found, and the elements themselves for details.
+// Input for the reasons: the scan's findings, and the elements for details.
 struct evidence {
   const expected_result& t;
   kzoo_precision declared;
@@ -46,7 +46,7 @@ struct evidence {
   std::string share_of_elements(std::int64_t count) const {
     return share(count, total(), c.rows_only ? "checked elements of C" : "elements of C");
   }
-  // Of a row that was copied.
+  // A word of a copied row.
   data::word_bits word(std::int64_t row, std::int64_t col) const {
     if (!c.rows_only) return c.words[data::index_of(o.c, row, col)];
     const auto at = std::ranges::lower_bound(t.rows(), row);
@@ -61,7 +61,7 @@ struct evidence {
     const std::string name = reference::place_name(o.c, at.row, at.col);
     return t.of().groups == 0 ? name : fmt::format("{} (group {})", name, b_of_row(o, at.row));
   }
-  // The pattern that the marked elements form, where all of C is known.
+  // The pattern of the marked elements, if all of C is known.
   template <class Marked>
   std::optional<std::string> pattern_of(const Marked& marked, double filled = 1.0) const {
     if (c.rows_only) return {};
@@ -69,7 +69,7 @@ struct evidence {
   }
 };
 
-// The pattern that the marked elements form, or the position of the first.
+// The pattern of the marked elements, or the position of the first.
 template <class Marked>
 std::string located(const evidence& e, const occurrences& seen, const Marked& marked) {
   if (const auto pattern = e.pattern_of(marked)) return *pattern;
@@ -109,8 +109,8 @@ std::string nan_source(const evidence& e, data::word_bits bits) {
     }
     return "";
   };
-  // A 16-bit NaN has so few payloads that each occurs everywhere; and GPUs turn every NaN into the
-  // same one.
+  // A 16-bit NaN has so few payloads that each occurs everywhere. GPUs turn every NaN into the
+  // same.
   if (type_size(e.o.c.type) == 2 || bits == gpu_nan(e.o.c.type)) return "";
   std::string found = search(e.o.a, "A");
   return found.empty() ? search(e.o.b, "B") : found;
@@ -175,7 +175,7 @@ std::string error_reason(const evidence& e) {
       "{} {}, the worst at {}: expected {:.9g}, got {:.9g}",
       share(f.out, f.compared, e.t.complete() ? "elements of C" : "checked elements of C"), bound,
       e.place_name(f.worst), f.worst_expected, f.worst_got);
-  // Where a region is wrong throughout, some of its elements are right by chance.
+  // In a wrong region, some elements are right by chance.
   constexpr double kMostly = 0.9;
   if (e.t.complete() && f.out > 1 && double(f.out) < kMostly * double(f.compared)) {
     const auto is_out = [&](std::int64_t row, std::int64_t col) {
@@ -191,7 +191,6 @@ std::string error_reason(const evidence& e) {
   return text;
 }
 
-// Each element is within its bound, but all of them together are not.
 std::string unusual_reason(const evidence& e) {
   const scanned& f = e.found;
   return fmt::format(

@@ -15,7 +15,7 @@ bool is_contiguous(const indices& at) {
   return at.back() - at.front() + 1 == std::int64_t(at.size());
 }
 
-// 0 unless at least three indices are all the same distance apart.
+// 0 unless at least three indices have equal distances.
 std::int64_t stride(const indices& at) {
   if (at.size() < 3) return 0;
   for (std::size_t i = 2; i < at.size(); ++i)

@@ -10,8 +10,8 @@
 namespace kzoo::reference {
 namespace {
 
-// A task computes this much of C in steps of kDepth along k, so that both packed operands (1 MiB
-// each) stay in the L2 cache and the cost of generating each element is spread over 512 uses.
+// A task computes this block of C in steps of kDepth along k. Both packed operands (1 MiB each)
+// stay in the L2 cache, and each generated element is used 512 times.
 constexpr std::int64_t kBlockRows = 512, kBlockCols = 512, kDepth = 256;
 
 constexpr std::int64_t blocks(std::int64_t count, std::int64_t size) {
@@ -26,8 +26,7 @@ range block_of(std::int64_t index, std::int64_t size, std::int64_t count) {
   return {index * size, std::min(count, (index + 1) * size)};
 }
 
-// Packs tile after tile, ks.size() steps each; rows and columns past the end are 0. `rows` are of
-// the product.
+// Packs tile after tile, ks.size() steps each, padded with zeros. `rows` are of one matrix A.
 void pack(const data::scaled_matrix& a, std::int64_t product, std::span<const std::int64_t> rows,
           range ks, std::vector<a_step>& packed) {
   packed.assign(blocks(std::int64_t(rows.size()), kTileRows) * ks.size(), a_step{});

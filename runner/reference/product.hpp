@@ -9,18 +9,17 @@
 
 namespace kzoo::reference {
 
-// Neighbouring rows of one product that have one B, of those selected.
+// Neighbouring selected rows of one matrix C with the same B.
 struct row_range {
   std::int64_t product, b;
   std::int64_t begin, end;  // among the selected rows
 };
-// Divides the selected rows, ascending numbers of rows of C of all products, into ranges of at most
-// `most`.
+// Divides the selected rows (ascending, numbered over the batch) into ranges of at most `most`.
 std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_t> rows,
                                   std::int64_t most);
 
-// For the r-th of `rows`, a row of C, and each column j: adds the sum over k of a b to
-// sums[r * n + j], and that of |a||b| to magnitudes[r * n + j]. Memory: a few MiB per thread.
+// For the r-th of `rows`, a row of C, and each column j: adds the sum over k of a b to sums[r * n +
+// j], and of |a||b| to magnitudes[r * n + j]. Memory: a few MiB per thread.
 void add_products(const operands& o, std::span<const std::int64_t> rows, std::span<double> sums,
                   std::span<float> magnitudes);
 

@@ -1,17 +1,16 @@
 #pragma once
-// Judges a C where it is, on its device, right after its run: all rows by a weighted sum of each,
-// and a few rows element by element, all in fp64 and from the generator alone. For a random vector
-// w, C w = A (B w) if C = A B (Freivalds 1977), so that all of C is judged at the cost of
-// generating A and B, and of reading C, once. What depends on chance is drawn after the run.
+// Judges C on its device right after the run, in fp64 and from the generator alone: all rows by
+// weighted sums, a few rows element by element. For a random vector w, C w = A (B w) if C = A B
+// (Freivalds 1977). Judging all of C costs only generating A and B and reading C once. Random
+// choices are made after the run.
 //
-// Weights are odd integers. If each element of a row is off by no more than its bound b_j allows,
-// then, since the signs of weights are random and independent of the errors, the weighted sum of
-// the row is off by more than t ||w b|| with a probability of at most 2 exp(-t^2 / 2) (Hoeffding
-// 1963), whatever the errors have in common. ||w b|| is not known, but not above what the bound
-// makes of the weighted norms of the rows of B: a row of |A||B| has at most the norm that |A| makes
-// of them (Minkowski). On integers all of this is exact.
+// Weights are odd integers with random signs, independent of the errors. If each element of a row
+// is within its bound b_j, the row's weighted sum is off by more than t ||w b|| with probability at
+// most 2 exp(-t^2 / 2) (Hoeffding 1963), even for correlated errors. The bound limits ||w b||
+// through the weighted norms of B's rows: a row of |A||B| has at most the norm that |A| makes of
+// them (Minkowski). On integers all of this is exact.
 //
-// The functions here are those of one element, or of one row, for the loops of both devices.
+// The functions here handle one element or one row, for the loops of both devices.
 
 #include "core/operands.hpp"
 #include "data/digest.hpp"
@@ -27,10 +26,10 @@ namespace kzoo::reference {
 // t, so that a right row fails with a probability below 3e-14.
 inline constexpr double kMostDeviations = 8;
 
-// What is to be known of a problem. Trivially copyable: kernels receive it.
+// What a judge knows of a problem. Trivially copyable: kernels receive it.
 struct product_check {
   product_check(const problem& p, kzoo_precision declared);
-  // The one of inputs_of(p) with this key has the opposite signs in this row; -1: in none.
+  // Inverts the signs of this row of the input with this key; row -1: of none.
   void set_late_row(std::uint64_t key, std::int64_t row);
 
   operands of;
@@ -39,17 +38,17 @@ struct product_check {
   tolerance within;
   applied_epilogue after;
   bool integers;    // i32 sums, which wrap
-  bool exact;       // every partial sum, and each weighted one, is an integer that fits
-  bool exact_c;     // and the type of C holds each element
-  double own_unit;  // relative error of this check's own sums, but where they are exact
+  bool exact;       // every partial sum, weighted ones too, is an integer that fits
+  bool exact_c;     // also, the type of C holds each element
+  double own_unit;  // relative error of this check's own sums, unless exact
   double root_k, root_n;
 };
 
-// What one judgement has found. Wrong elements are those that were compared one by one.
+// Findings of one judgement. wrong_elements counts only elements compared one by one.
 struct product_findings {
   data::reading c;
   std::int64_t wrong_rows = 0, wrong_elements = 0;
-  std::int64_t row = -1;  // any of the wrong ones; -1: none
+  std::int64_t row = -1;  // any wrong row; -1: none
 
   bool right() const {
     return wrong_rows == 0 && wrong_elements == 0 && c.survey.outside == 0 &&
@@ -57,14 +56,14 @@ struct product_findings {
   }
 };
 
-// The factor of a column: an odd integer from -255 to 255.
+// A column's weight: an odd integer from -255 to 255.
 constexpr std::int64_t weight(std::uint64_t key, std::int64_t col) {
   return 2 * static_cast<std::int64_t>(data::hash(key, col) >> 56) - 255;
 }
 inline constexpr double kMostWeight = 255;
 
-// Of the numbers of a row, times their weights: their sum, the sum of their squares, and their sum
-// as integers that wrap.
+// Over a row's elements times their weights: the sum, the sum of squares, and the sum as wrapping
+// integers.
 struct weighted_sum {
   double value = 0, squares = 0;
   std::uint64_t whole = 0;
@@ -82,7 +81,7 @@ constexpr void add(weighted_sum& sum, bool integers, double x, std::int64_t fact
 
 constexpr double magnitude(double x) { return x < 0 ? -x : x; }
 
-// A weighted sum with the norm that its squares had.
+// A weighted sum with the root of its squares' sum.
 struct weighted_row {
   double value = 0, norm = 0;
   std::uint64_t whole = 0;
@@ -106,8 +105,8 @@ constexpr std::uint32_t combined(const scalars& s, std::uint64_t ab, std::uint64
          word(s.beta) * static_cast<std::uint32_t>(c0);
 }
 
-// Whether a row of C, whose weighted sum is `got`, is that of `products`, a row of A B, and
-// `start`, a row of C0.
+// Whether a row of C with weighted sum `got` is right. `products`: its row of A B; `start`: its row
+// of C0.
 constexpr bool is_row_right(const product_check& check, const weighted_row& products,
                             const weighted_row& start, const weighted_row& got) {
   if (check.integers)
@@ -123,7 +122,7 @@ constexpr bool is_row_right(const product_check& check, const weighted_row& prod
   return magnitude(got.value - expected) <= kMostDeviations * allowed + own;
 }
 
-// An element of A B as it is added up: its sum, that of the magnitudes, and its sum as integers.
+// Partial sums of an element of A B: values, magnitudes, and values as integers.
 struct element_sum {
   double value = 0, magnitude = 0;
   std::uint64_t whole = 0;
@@ -138,7 +137,7 @@ constexpr void add_product(element_sum& sum, const product_check& check, double 
   sum.magnitude += magnitude(a * b);
 }
 
-// `row`: of all products.
+// `row` counts over all matrices of the batch.
 KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const element_sum& products,
                                           double c0, double got, std::int64_t row,
                                           std::int64_t col) {
@@ -160,8 +159,7 @@ KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const elem
   return magnitude(got - f.value) <= allowed + own;
 }
 
-// What op(x) of a product holds at (row, col), times its scale: `element`, without a look at
-// whether it is inside.
+// Like element(), but assumes that (row, col) is inside.
 constexpr double generated_element(const data::scaled_matrix& x, std::int64_t product,
                                    std::int64_t row, std::int64_t col) {
   const std::int64_t stored = product * x.rows + (x.transposed ? col : row);
@@ -170,19 +168,18 @@ constexpr double generated_element(const data::scaled_matrix& x, std::int64_t pr
   });
   return data::scale_at(x, product, row, col) * number;
 }
-// The number of the A that a row of C has.
+// The number of the A that a row of C uses.
 constexpr std::int64_t a_of_row(const product_check& check, std::int64_t row) {
   return check.of.a.count == 1 ? 0 : row / check.m;
 }
-// The C0 of a row of all products; 0 where beta is 0, so that no poison is read.
+// C0; 0 if beta is 0, so that no poison is read. `row` counts over all matrices of the batch.
 constexpr double start_of(const product_check& check, std::int64_t row, std::int64_t col) {
   if (check.by.beta == 0.0) return 0.0;
   return data::decode(check.of.c.type,
                       data::generated(check.of.c, data::index_of(check.of.c, row, col)));
 }
 
-// Which rows of C are compared element by element: kWholeRows of one product, or group, which have
-// one B.
+// Draws kWholeRows rows of C to compare element by element, all of one matrix or group, with one B.
 inline constexpr int kWholeRows = 4;
 using whole_rows = std::array<std::int64_t, kWholeRows>;
 constexpr whole_rows draw_rows(const product_check& check, std::uint64_t key) {
@@ -201,8 +198,7 @@ constexpr whole_rows draw_rows(const product_check& check, std::uint64_t key) {
   return rows;
 }
 
-// Which elements of C are compared beside these rows, where there is an epilogue: one of each part
-// of kPart x kPart elements of a product.
+// With an epilogue, one element of each kPart x kPart part of C is compared as well.
 inline constexpr std::int64_t kPart = 32;
 constexpr std::int64_t parts(std::int64_t count) { return (count + kPart - 1) / kPart; }
 constexpr std::int64_t drawn_elements(const product_check& check) {
@@ -221,7 +217,7 @@ constexpr data::coordinates draw_element(const product_check& check, std::uint64
   return {index / across / down * check.m + row,
           within(index % across, check.n, random & 0xffffffffu)};
 }
-// The products of every `step`-th k from `first` on, of one element.
+// Sums an element's products at every `step`-th k from `first` on.
 constexpr element_sum sum_products(const product_check& check, const data::coordinates& at,
                                    std::int64_t first, std::int64_t step) {
   const std::int64_t of_a = a_of_row(check, at.row), of_b = b_of_row(check.of, at.row);

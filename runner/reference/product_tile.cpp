@@ -3,8 +3,8 @@
 namespace kzoo::reference {
 namespace {
 
-// Vector extensions of g++ and clang: + and * become SIMD instructions, contracted to FMAs if the
-// function that they are inlined into is compiled for a CPU with FMA.
+// Vector extensions of g++ and clang: + and * become SIMD instructions, and FMAs if the function
+// that they are inlined into is compiled for a CPU with FMA.
 struct bits128 {
   typedef double floats __attribute__((vector_size(16), may_alias));
   typedef std::int64_t words __attribute__((vector_size(16), may_alias));

@@ -1,5 +1,5 @@
 #pragma once
-// The microkernel of the product: a few rows of A times a few columns of B, both packed by k step.
+// The GEMM microkernel: a few rows of A times a few columns of B, both packed by k step.
 //
 //                     B: depth steps of kTileCols
 //                     | b00 b01 .. b0f |
@@ -28,7 +28,7 @@ struct alignas(64) tile_sums {
 
 using tile_function = void (*)(const a_step*, const b_step*, std::int64_t depth, tile_sums&);
 
-// Those that this CPU can run, the fastest first; never empty.
+// The functions that this CPU can run, fastest first; never empty.
 std::vector<tile_function> usable_tiles();
 
 }  // namespace kzoo::reference

@@ -80,7 +80,7 @@ class scanner {
     outside(begin + operands_.c.cols, data::row_end(operands_.c, row), found);
   }
 
-  // The elements of a row, the first of which is word `from`.
+  // A row's elements, which begin at word `from`.
   void elements(std::int64_t row, std::int64_t r, std::int64_t from, scanned& found) const {
     const std::int64_t begin = data::index_of(operands_.c, row, 0);
     for (std::int64_t col = 0; col < operands_.c.cols; ++col) {
@@ -104,7 +104,7 @@ class scanner {
   }
 
  private:
-  // The poison of an integer type can be the expected integer, once in 2^32 elements.
+  // An integer type's poison equals the expected integer once in 2^32 elements.
   bool is_right_by_chance(std::int64_t row, std::int64_t r, std::int64_t col, double got,
                           const scanned& found) const {
     if (!integer_) return false;
@@ -112,7 +112,7 @@ class scanner {
     return found.unwritten.count == 0 && got == exact_element(expected_.of(), row, col);
   }
 
-  // Whether an infinity among the inputs, or NaN, decides what the element is.
+  // Whether infinite or NaN inputs determine the element.
   bool special(std::int64_t row, std::size_t r, std::int64_t col, double got,
                scanned& found) const {
     const double value = expected_.value(r, col);
@@ -121,7 +121,7 @@ class scanner {
     return true;
   }
 
-  // The NaN that GPUs turn every NaN into does not count, as it says nothing about its origin.
+  // Excludes the NaN that GPUs turn every NaN into: it does not tell its origin.
   bool is_made_from(data::word_bits poison, data::word_bits bits, double got) const {
     const kzoo_type type = operands_.c.type;
     return std::isnan(got) && bits == quieted(type, poison) && bits != gpu_nan(type);
@@ -172,7 +172,7 @@ class scanner {
 
   double rho(double error, const sizes& of) const {
     if (integer_) return error;
-    if (of.sum == 0.0 && error <= tolerance_.allowed(of)) return 0.0;  // a norm-wise bound's
+    if (of.sum == 0.0 && error <= tolerance_.allowed(of)) return 0.0;  // norm-wise bound
     return quotient(tolerance_.beyond_output(error, of), tolerance_.unit() * of.sum * of.gain);
   }
   static double quotient(double error, double limit) {
@@ -193,7 +193,7 @@ template <class ScanRow>
 void add_rows(scanned& all, std::int64_t count, std::int64_t words, const ScanRow& scan_row) {
   constexpr std::int64_t kWordsPerBlock = 1 << 16;
   const std::int64_t rows_per_block = std::max<std::int64_t>(1, kWordsPerBlock / words);
-  // Merged in the order of rows, so that the result does not depend on the number of threads.
+  // Merged in row order, so that the result does not depend on the number of threads.
   std::vector<scanned> parts(std::size_t((count + rows_per_block - 1) / rows_per_block));
   for_each_block(std::int64_t(parts.size()), [&](std::int64_t block) {
     scanned part;

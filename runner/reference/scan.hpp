@@ -1,5 +1,5 @@
 #pragma once
-// One pass over the whole C buffer, which collects everything that a judgement needs.
+// Collects everything for a judgement in one pass over the C buffer.
 
 #include "reference/judge.hpp"
 #include "reference/words.hpp"
@@ -17,10 +17,10 @@ struct place {
 struct wrong_element {
   place at;
   double got = 0;
-  std::uint64_t order = 0;  // a hash: those with the lowest are a random sample
+  std::uint64_t order = 0;  // a hash: the lowest form a random sample
 };
 
-// How many elements have some property, and the first of them.
+// The number of elements with some property, and the first of them.
 struct occurrences {
   std::int64_t count = 0;
   place first;
@@ -37,29 +37,29 @@ struct occurrences {
 struct scanned {
   std::int64_t changed_outside = 0, first_changed = -1;  // words, and an index of data/matrix.hpp
   occurrences unwritten, nan, infinite;
-  occurrences lost;                 // anything else where NaN or an infinity is expected
+  occurrences lost;                 // other values where NaN or infinity is expected
   std::int64_t quieted_poison = 0;  // NaNs with the payload of the poison in C
-  // Infinities where the expected value overflows too, and those in rows without expected values.
+  // Infinities where the expected value overflows too, and in rows without expected values.
   std::int64_t right_infinities = 0;
   occurrences unjudged_infinities;
 
-  // Of the finite elements in the rows that the expected result covers:
+  // About the finite elements in the rows that the expected result covers:
   std::int64_t compared = 0, nonzero = 0, out = 0;
   double max_abs_error = 0, max_rho = 0, squared_error = 0, squared_expected = 0;
-  double squared_of_usual = 0;  // of errors as parts of usual_errors::of(), where that is known
+  double squared_of_usual = 0;  // of errors relative to usual_errors::of(), if known
   double worst_of_allowed = -1, worst_error = 0, worst_expected = 0, worst_got = 0;
   place worst;
   std::vector<wrong_element> wrong_samples;  // at most kMaxWrongSamples, ascending by `order`
 
   static constexpr std::size_t kMaxWrongSamples = 8;
 
-  // The root mean square of errors, as a part of what is usual.
+  // Root mean square of errors relative to usual ones.
   double of_usual() const;
 };
 
 // `words` are data::word_count elements of the problem's type.
 scanned scan(const expected_result& t, kzoo_precision declared, const word_view& words);
-// `words` are the elements of the expected result's rows, and nothing else.
+// `words` are only the elements of the expected result's rows.
 scanned scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words);
 
 }  // namespace kzoo::reference

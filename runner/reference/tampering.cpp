@@ -9,7 +9,7 @@ std::string changed(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{} changed", count, what, count == 1 ? "" : "s");
 }
 
-// The same as place_name() for what is not op(x) but x itself.
+// place_name() in x itself, not in op(x).
 std::string stored_place_name(const data::matrix& x, std::int64_t row, std::int64_t col) {
   return place_name(x, row, col) + (x.transposed ? " as it is stored" : "");
 }

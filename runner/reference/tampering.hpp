@@ -10,16 +10,17 @@
 
 namespace kzoo::reference {
 
-// "row 3, column 17"; "product 2, row 3, column 17" of a batch, of all of whose rows `row` is one.
+// "row 3, column 17"; in a batch "product 2, row 3, column 17", where `row` counts over all
+// matrices.
 std::string place_name(const data::matrix& x, std::int64_t row, std::int64_t col);
 
-// "1 past its last element", "3 before its first element", "in the padding: row 2, column 70 (A has
-// columns 0 to 64)", "7 past the last row of product 2": an index outside the matrix.
+// Describes an index outside the matrix: "1 past its last element", "3 before its first element",
+// "in the padding: row 2, column 70 (A has columns 0 to 64)", "7 past the last row of product 2".
 std::string outside_place(const data::matrix& x, std::string_view name, std::int64_t index);
 
 // The reason for a verdict on writes to or around an input; "" if there were none.
 std::string tampering(const data::matrix& x, std::string_view name, const data::changes& found);
-// The same for one that put back what was at the index.
+// The reason if a kernel restored what it had overwritten at the index.
 std::string restored(const data::matrix& x, std::string_view name, std::int64_t index);
 
 }  // namespace kzoo::reference

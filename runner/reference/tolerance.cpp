@@ -13,12 +13,12 @@ namespace {
 
 // The largest relative error of converting an input to the declared precision.
 double input_unit(kzoo_precision declared) {
-  // Tensor cores cut bits off to get TF32, with twice the error of rounding.
+  // Tensor cores truncate to TF32, with twice the error of rounding.
   return std::ldexp(
       1.0, declared == KZOO_COMPUTE_TF32 ? -input_bits(declared) : -input_bits(declared) - 1);
 }
 
-// The largest relative error of an addition, and below which magnitude integers are added exactly.
+// exact_below: integer sums below this magnitude are exact.
 struct accumulators {
   double unit, exact_below;
 };
@@ -57,9 +57,8 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   const double root_k = has_lone ? 1.0 : std::sqrt(k);  // adding zeros rounds nothing
   per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);
   per_start_ = unit_ * kWalk * root_k;
-  // f16 elements lose no bits as TF32, nor bf16 elements as f16. A weight of 4 bits that is
-  // multiplied by its scale, of fp32, before the products are summed, is rounded to what is
-  // declared.
+  // f16 elements lose no bits in TF32, nor bf16 elements in f16. An int4 weight, multiplied by its
+  // fp32 scale before the sum, is rounded to the declared precision.
   const int bits = input_bits(declared);
   const bool narrowed = bits < std::max(stored_bits(p.dtype.a), stored_bits(p.dtype.b));
   const bool has_scaled_weights = p.dtype.b == KZOO_I4 && !p.scale_block_b.empty();
@@ -69,9 +68,9 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
     per_product_ += kFp8Unit * std::min(kFp8Most, kFp8Walk / root_k);
   // Products and sums below the smallest normal number lose up to half the smallest subnormal each.
   if (declared == KZOO_COMPUTE_FP16_SUMS) tiny_ += std::abs(p.alpha) * k * format_of(KZOO_F16).tiny;
-  // Small integers are exact in every input format, and so are their sums, below 2^24 in fp32. The
-  // integers of the probes have too many bits for narrower inputs, and those of lone products for
-  // parts of them, which may hold 22 bits of 24; their scales are 1.
+  // Small integers and their sums (in fp32 below 2^24) are exact in every input format. Probe
+  // integers have too many bits for narrower inputs. Lone products have too many for split parts,
+  // which may hold 22 bits of 24. Their scales are 1.
   const bool is_probe = p.data.what == fill::probe || p.data.what == fill::probe_b || has_lone;
   const bool is_split = has_lone && declared == KZOO_COMPUTE_FP32_SPLIT;
   const bool whole_inputs = has_integers(p.data.what) && !(is_probe && narrowed) && !is_split;
@@ -79,9 +78,9 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   if (declared == KZOO_COMPUTE_FP32_NORMWISE) bound_norm_wise(p);
 }
 
-// Higham (2002), section 23.2.2, with one level of Strassen's algorithm: 3 K^2 + 25 K times
-// u ||A|| ||B||, where plain sums have K^2. Roundings walk at random here too, so K^2 becomes
-// K sqrt(K). What comes between A, B and C is at most 6 K ||A|| ||B||.
+// Higham (2002), section 23.2.2, one level of Strassen's algorithm: 3 K^2 + 25 K times u ||A||
+// ||B||, where plain sums have K^2. Roundings walk at random, so K^2 becomes K sqrt(K).
+// Intermediate values are at most 6 K ||A|| ||B||.
 void tolerance::bound_norm_wise(const problem& p) {
   const operands o = operands_of(p);
   const auto k = static_cast<double>(p.k);

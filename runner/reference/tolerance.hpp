@@ -8,47 +8,48 @@
 
 namespace kzoo::reference {
 
-// How far each element of a result may be from the expected one, with u = 2^-24, or 2^-53 where
-// fp64 is declared, 2^-11 for fp16 sums:
+// The allowed error of each element. u = 2^-24; 2^-53 for declared fp64; 2^-11 for fp16
+// accumulators:
 //   |C^ - C| <= u * (kGrowth * sqrt(K) + kSlack) * S     S = |alpha| |A||B| + |beta| |C0|
 //             + u * kWalk * sqrt(K) * |beta| |C0|
 //                                          accumulators that start at beta C0 round K times at its
 //                                          magnitude
 //             + 2 * u_in * min(1, kWalk / sqrt(K)) * |alpha| |A||B|
 //                                          inputs declared narrower than the element type, or than
-//                                          4-bit weights with their scales; TF32: u_in = 2^-10, the
+//                                          int4 weights with scales; TF32: u_in = 2^-10, since the
 //                                          low bits are cut off
 //             + 2^-13 * min(kFp8Most, kFp8Walk / sqrt(K)) * |alpha| |A||B|
-//                                          where fp8 is declared: tensor cores keep 14 bits of a
-//                                          sum of up to 128 products
+//                                          declared fp8: tensor cores keep 14 bits of a sum of up
+//                                          to 256 products
 //             + u_out * |C|                16-bit C: one rounding to the output type
 //             + u_out * (|C| + |beta| |C0|)
-//                                          16-bit C, where beta is not 0: A B may be rounded to
-//                                          that type before beta C0 is added, as cuBLAS does
-//             + tiny                       half the smallest subnormal of that type, twice where
+//                                          16-bit C, beta not 0: A B may be rounded to the output
+//                                          type before beta C0 is added, as in cuBLAS
+//             + tiny                       half the output type's smallest subnormal, twice if
 //                                          beta C0 is a second term
-// An epilogue makes of the sum of all but the rounding of C what epilogue.hpp says, and C rounds
-// once, from fp32.
-// Data are zero-mean, so partial sums and the errors of inputs grow like random walks. A sequential
-// fp32 sum stays under 6 u S for every K; sums that are truncated, not rounded, at every fourth
-// term (tensor cores) need 0.6 u sqrt(K) S, and TF32 inputs half of kWalk. No error at all is
-// allowed where S = 0, for integer types, and for sums of integers (fills of integers,
-// integer alpha and beta, S < 2^24), which are exact in fp32 in any order; in fp64 below 2^53, with
-// fp16 sums below 2^11, with fp8 below 2^13. Integers that are multiplied by powers of two are
-// multiples of sizes::unit, and S is counted in it. Where one product of K is not 0, K counts as 1.
+// epilogue.hpp transforms the sum of all but the rounding of C. Then C rounds once, from fp32.
+//
+// Data are zero-mean, so partial sums and input errors grow like random walks. A sequential fp32
+// sum stays under 6 u S for every K. Tensor cores, which truncate sums at every fourth term, need
+// 0.6 u sqrt(K) S, and TF32 inputs half of kWalk.
+//
+// No error is allowed if S = 0, for integer types, and for sums of integers (integer fills, alpha
+// and beta), which are exact in any order: in fp32 for S < 2^24, in fp64 below 2^53, with fp16
+// accumulators below 2^11, in fp8 below 2^13. For integers times powers of two, S counts in units
+// of sizes::unit. If only one product of K is not 0, K counts as 1.
 inline constexpr double kGrowth = 1.0;
 inline constexpr double kSlack = 6.0;
 inline constexpr double kWalk = 4.0;
 inline constexpr double kFp8Unit = 0x1p-13;
 inline constexpr double kFp8Most = 4.0;
 inline constexpr double kFp8Walk = 32.0;
-// Where fp32_normwise is declared, the first two lines are instead
+// For declared fp32_normwise, the first two lines are instead
 //             u * (kLevelGrowth * sqrt(K) + kLevelSlack) * N     N = |alpha| K ||A|| ||B||
 //                                                                    + |beta| ||C0||
 //             + u * kWalk * sqrt(K) * |beta| ||C0||
-// with the largest magnitude that a matrix can hold as its norm: data::norm_of(). The bound is the
-// same for all elements, also where S = 0. Integers are exact while kLevelPeak * N < 2^24; there
-// only products that are not 0 count, fewer than K where A or B is sparse.
+// The norm is the largest magnitude that a matrix can hold: data::norm_of(). All elements have this
+// bound, even if S = 0. Integers are exact while kLevelPeak * N < 2^24. There only nonzero products
+// count: fewer than K if A or B is sparse.
 inline constexpr double kLevelGrowth = 3.0;
 inline constexpr double kLevelSlack = 25.0;
 inline constexpr double kLevelPeak = 6.0;
@@ -57,10 +58,10 @@ inline constexpr double kUnit = 0x1p-24;  // u of fp32: half the distance from 1
 
 struct format {
   double unit;      // largest relative error of one rounding to the type
-  double tiny;      // and the largest absolute one: half the smallest subnormal
+  double tiny;      // largest absolute error: half the smallest subnormal
   double overflow;  // the least magnitude that rounds to infinity
 };
-// Of a floating type.
+// `type` must be a floating-point type.
 constexpr format format_of(kzoo_type type) {
   if (type == KZOO_F16) return {0x1p-11, 0x1p-25, 65520.0};
   if (type == KZOO_BF16) return {0x1p-8, 0x1p-134, 0x1.ffp127};
@@ -73,15 +74,14 @@ class tolerance {
  public:
   tolerance(const problem& p, kzoo_precision declared);
 
-  // Of one element.
   constexpr double allowed(const sizes& of) const {
     const double after = after_(of) + output_(of);
     if (of.sum == 0.0 && per_element_ == 0.0) return after;
     if (exact_sums_ && of.sum < exact_below_ * of.unit) return after;
     return of.gain * rounded_(of, 1.0) + after;
   }
-  // The norm of what is allowed to the elements of a row, each times a weight: from the norms of
-  // their magnitudes, and of the weights. `exact`: holds_exactly() says so of all of them.
+  // Bounds the norm of a row's allowed errors, each times a weight, from the norms of the elements'
+  // magnitudes and of the weights. `exact`: holds_exactly() for all of them.
   constexpr double allowed_of_row(const sizes& norms, double weights, bool exact) const {
     if (norms.sum == 0.0 && per_element_ == 0.0) return 0.0;
     return exact ? output_(norms) : rounded_(norms, weights) + output_(norms);
@@ -90,11 +90,11 @@ class tolerance {
   constexpr bool holds_exactly(double magnitudes) const {
     return exact_sums_ && magnitudes < exact_below_;
   }
-  // u in the bound: of fp32, unless other accumulators are declared.
+  // u in the bound, of the declared accumulators.
   double unit() const { return unit_; }
-  // Where S is small enough, below 2^24 in fp32, no error is allowed but the rounding of C itself.
+  // If S is small enough (below 2^24 in fp32), only the rounding of C is allowed.
   bool exact_sums() const { return exact_sums_; }
-  // The part of an error that neither an epilogue's own nor rounding to a narrower C explains.
+  // The error without the epilogue's own part and without rounding to a narrower C.
   double beyond_output(double error, const sizes& of) const {
     const double rest = error - after_(of) - output_(of) - (output_unit_ > 0 ? tiny_ : 0.0);
     return rest > 0.0 ? rest : 0.0;
@@ -114,12 +114,12 @@ class tolerance {
 
   double unit_ = kUnit, exact_below_ = 0;
   double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
-  double per_element_ = 0;  // of a bound that is the same for all elements
-  double output_unit_ = 0;  // 0 where C is as wide as the accumulators
+  double per_element_ = 0;  // of a bound that is equal for all elements
+  double output_unit_ = 0;  // 0 if C is as wide as the accumulators
   double tiny_ = 0;
   double finished_tiny_ = 0;  // of C after an epilogue, exact or not
   bool exact_sums_ = false;
-  bool rounds_twice_ = false;  // to the type of C: A B, and the sum with beta C0
+  bool rounds_twice_ = false;  // A B, and its sum with beta C0, round to C's type
 };
 
 }  // namespace kzoo::reference

@@ -7,7 +7,7 @@
 namespace kzoo::reference {
 namespace {
 
-// Fills whose products are zero-mean and alike in magnitude, but for zeros.
+// Fills whose products, except zeros, are zero-mean and similar in magnitude.
 bool is_even(fill f) {
   switch (f) {
     case fill::uniform:

@@ -17,7 +17,7 @@ class word_view {
   word_view(kzoo_type type, std::span<const std::byte> bytes)
       : bytes_(bytes), type_(type), size_(static_cast<std::size_t>(data::element_bytes(type))) {}
 
-  // Words; an index beyond them throws std::out_of_range.
+  // In words; larger indices throw std::out_of_range.
   std::int64_t count() const { return static_cast<std::int64_t>(bytes_.size() / size_); }
 
   data::word_bits operator[](std::int64_t index) const {
@@ -54,7 +54,7 @@ constexpr data::word_bits gpu_nan(kzoo_type type) {
   return type == KZOO_F32 ? 0x7fffffffu : type == KZOO_F64 ? 0xfff8000000000000u : 0x7fffu;
 }
 
-// A word of poison after arithmetic that keeps the payload, as on x86: now a quiet NaN.
+// Poison after arithmetic that keeps the payload, as on x86: a quiet NaN.
 constexpr data::word_bits quieted(kzoo_type type, data::word_bits poison) {
   switch (type) {
     case KZOO_F32:
