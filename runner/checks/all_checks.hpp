@@ -10,8 +10,8 @@ namespace kzoo::checks {
 // In the order in which they run.
 const std::vector<check>& all_checks();
 
-// Runs those of a tier: the ones about the current problem, or the ones about its element type and
-// layout. After a hang the rest is skipped.
+// Runs a tier's checks: those of the current problem, or those of its element type and layout.
+// Skips the rest after a hang.
 std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c);
 
 }  // namespace kzoo::checks

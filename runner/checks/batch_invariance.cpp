@@ -16,16 +16,15 @@
 namespace kzoo::checks {
 namespace {
 
-// Where A is transposed, what its rows hold depends on M, and so do scales of rows, and which group
-// a row is in. Integers are exact.
+// Excludes A's contents that depend on M: transposed A, row scales, groups. Integers are exact.
 bool is_asked(const candidate& c) {
   const problem& p = c.current_problem();
   return !is_integer(p.dtype) && !is_a_transposed(p.layout) && p.scale_block_a.extent != 1 &&
          p.groups == 0;
 }
 
-// Problems that differ in M alone, so that their first rows of A hold the same, and so does B: one
-// request of a model that is served, and up to very many.
+// Problems that differ only in M, with the same first rows of A and the same B: from one request to
+// a served model up to very many.
 std::vector<problem> batch_sizes(candidate& c) {
   const bool is_gpu = c.who().device != "cpu";
   const std::int64_t most = is_gpu ? 1024 : 256;
@@ -45,7 +44,7 @@ std::vector<problem> batch_sizes(candidate& c) {
 
 using row_bits = std::vector<std::byte>;
 
-// The rows of C, of the matrices as the problem describes them.
+// The bits of these rows of C.
 std::vector<row_bits> rows_of(candidate& c, const problem& p,
                               const std::vector<std::int64_t>& rows) {
   worker::run_request how;
@@ -70,13 +69,13 @@ covered run_batch_invariance(candidate& c) {
   if (problems.size() < 2)
     return {"unknown: it takes fewer than two of the sizes, which differ in M alone"};
   struct known_row {
-    std::int64_t m;  // of the problem that had it first
+    std::int64_t m;  // of the first problem that had the row
     row_bits bits;
   };
   std::map<std::int64_t, known_row> known;
   std::vector<std::int64_t> rows, equal;
   for (const problem& p : problems) {
-    // The first one, and the last one of each smaller problem, where tiles end.
+    // The first row, and the last row of each smaller problem, where tiles end.
     for (const std::int64_t row : {std::int64_t{0}, p.m - 1})
       if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
     const std::vector<row_bits> found = rows_of(c, p, rows);

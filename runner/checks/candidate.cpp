@@ -65,7 +65,7 @@ judged_run candidate::run_again(int slot) {
   return now;
 }
 
-// By the reference, as far as there are expected results; and by the device.
+// Judges by the reference, as far as there are expected results, and by the device.
 reference::judgement candidate::judge(const worker::run_report& report, int slot) {
   const problem& p = prepared(slot);
   reference::judgement j = judge_.judge(p, report.output, slot);

@@ -1,6 +1,5 @@
 #pragma once
-// The kernel under test: one variant of a plugin in its worker, and the judgement of every single
-// run.
+// The kernel under test: one variant of a plugin in its worker, and the judgement of each run.
 
 #include "checks/result_judge.hpp"
 
@@ -14,7 +13,6 @@
 
 namespace kzoo::checks {
 
-// One run, and what is said of it.
 struct judged_run {
   reference::judgement judgement;
   worker::run_report report;
@@ -38,29 +36,29 @@ class candidate {
   void prepare(const problem& p, int slot = 0);
   // New contents and addresses for the same instance: see plugin_client::refill().
   void refill(const problem& p, const std::string& move, int slot = 0);
-  // The largest that a run has had.
+  // The largest of all runs.
   std::uint64_t workspace_bytes() const { return workspace_bytes_; }
   const problem& prepared(int slot = 0) const { return prepared_.at(slot); }
-  // The last that was prepared, in any slot.
+  // The last prepared problem, in any slot.
   const std::optional<problem>& last_prepared() const { return last_; }
   void destroy(int slot = 0) { client_.destroy(slot); }
 
-  // Runs the instance in the slot and judges C, the redzones and whether the inputs are unchanged.
-  // A C whose digest is in `judged` was found right before, and is not compared again.
+  // Runs the instance in the slot and judges C, the redzones and the inputs. Does not compare a C
+  // again whose digest is in `judged`: it was right before.
   judged_run run(int slot = 0, std::vector<std::uint64_t> judged = {});
-  // The same; known are the digests of its runs before on the same numbers, if they were right.
+  // Like run(), with the digests of earlier right runs on the same numbers.
   judged_run run_again(int slot = 0);
-  // The same on fresh numbers, with nothing copied: judged on the device.
+  // Runs on fresh numbers and judges on the device, without copies.
   reference::judgement run_fresh(int slot = 0);
   // Whether the precision of a timed run is still to be measured.
   bool is_unmeasured() const { return !measured_; }
   void note_measured() { measured_ = true; }
-  // Prepares slot 0 and runs it so often that a kernel which fails now and then does so. Every
+  // Prepares slot 0 and runs it often enough to catch a kernel that fails now and then. Every
   // result's digest must be in `judged`, unless the variant is nondeterministic.
   reference::judgement repeat(const std::vector<std::uint64_t>& judged);
 
  private:
-  // Finds a better reason for a wrong run by running it again: is it right on an idle device?
+  // Seeks a better reason for a wrong run: is it right on an idle device?
   void explain(reference::judgement& wrong, worker::run_request how, int slot);
   reference::judgement judge(const worker::run_report& report, int slot);
   void note_prepared(const problem& p, int slot);
@@ -70,9 +68,9 @@ class candidate {
   candidate_description who_;
   result_judge judge_;
   std::map<int, problem> prepared_;                      // by slot
-  std::set<problem> seen_;                               // all that were prepared
-  std::optional<problem> last_;                          // of these
-  std::map<problem, std::vector<std::uint64_t>> right_;  // digests that run_again() knows
+  std::set<problem> seen_;                               // every prepared problem
+  std::optional<problem> last_;                          // of seen_
+  std::map<problem, std::vector<std::uint64_t>> right_;  // digests for run_again()
   std::uint64_t workspace_bytes_ = 0;
   bool measured_ = false;
 };

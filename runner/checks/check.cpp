@@ -57,10 +57,10 @@ void require(const reference::judgement& j, const std::string& doing) {
 covered sweep(candidate& c, const std::vector<problem>& problems) {
   std::set<problem> done;
   std::size_t declined = 0;
-  bool padded = false;  // declined for its padding alone
+  bool padded = false;  // rejected only for its padding
   std::string reason;
   for (const problem& asked : problems) {
-    // What it has taken it takes with any numbers.
+    // A variant takes a problem with any numbers if it has taken it.
     const bool is_own = as_told(asked) == as_told(c.current_problem());
     const fitted_problem fitted = is_own ? fitted_problem{asked, ""} : fit(c, asked);
     if (!fitted.objection.empty()) {

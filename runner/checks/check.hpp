@@ -1,5 +1,5 @@
 #pragma once
-// A check: one way in which a kernel can be wrong, and how to detect it.
+// A check detects one way in which a kernel can be wrong.
 
 #include "checks/fitted_problem.hpp"
 #include "core/tier.hpp"
@@ -24,7 +24,7 @@ class failed : public std::runtime_error {
 // What a check that passed has covered.
 struct covered {
   std::string detail;
-  std::string not_checked{};  // what it could not cover, and why; "": nothing
+  std::string not_checked{};  // and why; "": everything was covered
 };
 // The check could not be made; what() says why.
 class skipped : public std::runtime_error {
@@ -34,12 +34,11 @@ class skipped : public std::runtime_error {
 
 struct check {
   const char* name;
-  // Returns what was checked. Throws failed, skipped or failure. No instance is left when it
-  // returns.
+  // Returns what was checked, and leaves no instance. Throws failed, skipped or failure.
   covered (*run)(candidate& c);
   // A check that does not apply is not reported.
   bool (*applies_to)(const candidate& c) = [](const candidate&) { return true; };
-  // True: run on each problem of an experiment. False: run once for each element type and layout.
+  // True: run on each problem of an experiment. False: run once per element type and layout.
   bool is_about_problem = false;
   tier from = tier::full;  // the lowest tier that includes it
 };
@@ -52,8 +51,8 @@ results::finding skipped_after_hang(const check& which);
 // Throws failed unless the judgement is right: "DOING: reason".
 void require(const reference::judgement& j, const std::string& doing);
 
-// Prepares, runs and judges each problem, with the next larger sizes that the variant takes, each
-// once. Returns how many: "20 problems". Throws skipped when all are declined.
+// Prepares, runs and judges each problem once, in the next larger size that the variant takes.
+// Returns their number: "20 problems". Throws skipped if the variant rejects all.
 covered sweep(candidate& c, const std::vector<problem>& problems);
 
 }  // namespace kzoo::checks

@@ -5,7 +5,7 @@ namespace {
 
 using reference::expected_result;
 
-// Of a result that checks compare in part, so that it takes less than a second.
+// For results that checks compare in part: less than a second.
 constexpr double kFewProducts = 4e9;
 
 expected_result whole(const problem& p, std::uint64_t key) {

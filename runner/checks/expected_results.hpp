@@ -1,6 +1,6 @@
 #pragma once
-// Caches expected results, so that each is computed once. Several threads may ask: of two that ask
-// for the same, one computes it. begin() and forget_large() are for a caller without other threads.
+// Caches expected results. Several threads may ask; each result is computed once. begin() and
+// forget_large() need a caller without other threads.
 
 #include "core/problem.hpp"
 #include "reference/expected_result.hpp"
@@ -20,24 +20,24 @@ namespace kzoo::checks {
 class expected_results {
  public:
   std::shared_ptr<const reference::expected_result> of(const problem& p);
-  // Computes it in a thread of its own, if it can be computed whole. When of() is asked next, for
-  // this or another problem, the thread has ended.
+  // Starts computing in its own thread, if all rows can be computed. The next call of of(), for any
+  // problem, waits for the thread.
   void begin(const problem& p);
-  // Of a problem that a check makes: fewer rows of it, so that it takes less than a second.
+  // For a problem that a check makes: so few rows that it takes less than a second.
   std::shared_ptr<const reference::expected_result> few_rows_of(const problem& p);
-  // Of a run on fresh numbers, in which this row is wrong, or -1: not kept.
+  // For a run on fresh numbers in which this row is wrong (-1: none). Not cached.
   std::shared_ptr<const reference::expected_result> with_row(const problem& p,
                                                              std::int64_t row) const;
-  // Called before the next problem: keeps only the small ones, which the checks use for every
+  // Call it before the next problem. Keeps only small results, which the checks use for every
   // kernel.
   void forget_large();
 
  private:
-  // Which rows are computed of a result that is too large is random, so that no kernel can know it.
+  // Selects the computed rows of large results; random, so that no kernel can know them.
   std::uint64_t key_ = std::random_device{}() | std::uint64_t{std::random_device{}()} << 32;
   using shared_result = std::shared_ptr<const reference::expected_result>;
   using result_map = std::map<problem, std::shared_future<shared_result>>;
-  // What the map holds for the problem; computed where it holds nothing.
+  // Returns the map's entry for the problem; computes it if missing.
   shared_result find(result_map& in, const problem& p,
                      std::function<reference::expected_result()> compute);
 

@@ -22,11 +22,11 @@ double matrices_bytes(const problem& p) {
          double(p.batch) * m * n * double(type_size(p.dtype.c));
 }
 
-// Why a check cannot have the problem; "": it can. It may take some times as long as the cell's own
-// one, or as one that is small, and half of the memory, since some checks hold two copies.
+// Why a check cannot use the problem; "": it can. Allowed: several times the cell's own time or a
+// small problem's, and half of the memory, since some checks hold two copies.
 std::string why_too_large(const candidate& c, const problem& p) {
   const problem& own = c.current_problem();
-  const double small = c.who().simulated ? 0x1p31 : 0x1p33;  // that is 2048³
+  const double small = c.who().simulated ? 0x1p31 : 0x1p33;  // 2048³
   constexpr double kTimesAsLong = 8, kSurelyFits = 0x1p28;
   const double bytes = matrices_bytes(p);
   if (std::max({p.m, p.n, p.k}) > 2 * kLargestDimension) return "is too large";
@@ -37,8 +37,8 @@ std::string why_too_large(const candidate& c, const problem& p) {
   return is_long ? "takes too long" : "";
 }
 
-// Whether `takes` one of the same kind in larger round sizes, or with few rows or columns: where it
-// takes none, its objection is not to the size, and a search would ask for hundreds of sizes.
+// Whether `takes` accepts larger round sizes, or few rows or columns. If not, its objection is not
+// about size, and searching hundreds of sizes is useless.
 bool is_taken_in_round_sizes(const problem& p, const size_granularity& declared,
                              const auto& takes) {
   problem packed = p;

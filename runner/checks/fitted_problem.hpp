@@ -1,5 +1,5 @@
 #pragma once
-// A problem that a variant takes, in place of one that a check asks for.
+// Replaces a problem of a check by one that the variant takes.
 
 #include "checks/candidate.hpp"
 
@@ -9,13 +9,13 @@
 namespace kzoo::checks {
 
 struct fitted_problem {
-  // The same, or one of the next larger sizes that it takes, with few rows or columns if it takes
-  // no more; without padding if it takes no other.
+  // The problem itself, or the next larger size that the variant takes. If necessary with few rows
+  // or columns, or without padding.
   std::optional<problem> taken;
-  std::string objection;  // why it declines, where nothing is taken or the padding is left out
+  std::string objection;  // why it rejects the problem, or its padding
 };
 
-// Finds sizes that the variant takes: by its granularity, or, where supports() alone knows it, by
+// Finds sizes that the variant takes: by its granularity or, if only supports() knows them, by
 // trying powers of two.
 fitted_problem fit(candidate& c, const problem& p);
 

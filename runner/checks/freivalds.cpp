@@ -15,12 +15,12 @@ problem exact_companion(problem p) {
   return p;
 }
 
-// What the run on the problem's own numbers has not shown of a result that is too large to compare
-// every element: an error that is small beside what rounding allows to a row.
+// Finds an error that is small compared with a row's rounding errors, which the run on the
+// problem's own numbers could not show.
 covered run_exactly(candidate& c) {
   const problem& real = c.current_problem();
   c.prepare(exact_companion(real));
-  // Of an epilogue's result each run sees other elements.
+  // With an epilogue, each run compares other elements.
   constexpr int kRuns = 16;
   for (int run = 0; run < (real.epilogue.empty() ? 1 : kRuns); ++run)
     require(c.run_fresh(), problem_name(c.prepared()));

@@ -4,8 +4,8 @@
 
 namespace kzoo::checks {
 
-// All of a C that is too large to be compared element by element, by Freivalds' algorithm: on small
-// integers, which is exact. C is summed on the device, so that only one number per row is copied.
+// Judges all of a C that is too large for comparing each element, by Freivalds' algorithm on small
+// integers, which is exact. Sums on the device, so that only one number per row is copied.
 check freivalds();
 
 }  // namespace kzoo::checks

@@ -34,7 +34,7 @@ reference::judgement result_judge::judge(const problem& p, const worker::output_
     j = reference::judge(*judged_by_, declared(p), last_judged());
     if (j.right || !who_.show_errors) return j;
   }
-  // All of C is copied, to locate the error.
+  // Copies all of C, to locate the error.
   if (rows_only_) client_.copy_result(slot);
   rows_only_ = false;
   return judge_output(*judged_by_);

@@ -1,5 +1,5 @@
 #pragma once
-// Judges the C of a run: which part of it is copied, and whether that part is right.
+// Judges C after a run: which part is copied, and whether it is right.
 
 #include "checks/expected_results.hpp"
 #include "client/plugin_client.hpp"
@@ -20,7 +20,7 @@ struct candidate_description {
   std::uint32_t variant = 0;  // in the plugin's table
   results::variant_description description;
   bool simulated = false;                  // runs in the simulator, which is slow
-  kzoo::problem problem;                   // that is checked; sweeps take its element type only
+  kzoo::problem problem;                   // sweeps use only its element type
   bool show_errors = false;                // adds an error map to a wrong result
   const devices::nvml* monitor = nullptr;  // of the device; may be null
 };
@@ -38,30 +38,30 @@ class result_judge {
                expected_results& expected)
       : client_(client), who_(who), expected_(expected) {}
 
-  // All of the current problem's result that is ever computed; fewer rows of large problems that
-  // checks make.
+  // All rows of the current problem's result that are ever computed; fewer rows for large problems
+  // of checks.
   std::shared_ptr<const reference::expected_result> expected(const problem& p) {
     return p == who_.problem ? expected_.of(p) : expected_.few_rows_of(p);
   }
   expected_results& cache() { return expected_; }
 
-  // The part of C to copy: all of it, or the rows with expected results.
+  // The part of C to copy: all, or the rows with expected results.
   worker::output_request wanted(const problem& p);
-  // Of a run on the problem's own numbers. A C whose digest is known was found right before, and is
-  // not compared again.
+  // Judges a run on the problem's own numbers. Does not compare a C with a known digest: it was
+  // right before.
   reference::judgement judge(const problem& p, const worker::output_report& seen, int slot = 0);
-  // Copies a few rows of the last run's C, chosen at random.
+  // Copies a few random rows of the last run's C.
   kept_rows keep_rows(const problem& p, const worker::judged_report& of_run);
-  // Whether they have the errors that the declared precision has. Compares with expected results,
-  // which takes a moment.
+  // Whether the rows have the declared precision's errors. Takes a moment: compares with expected
+  // results.
   reference::judgement judge(const kept_rows& kept) const;
-  // Of a run on fresh numbers, which was judged on the device. What seemed wrong there is compared
-  // with the reference, which decides, and knows the reason.
+  // Judges a run on fresh numbers, already judged on the device. If it seemed wrong there, the
+  // reference decides and gives the reason.
   reference::judgement judge(const problem& p, const worker::judged_report& seen, int slot = 0);
-  // Says of a judgement that is wrong if C, where all of it has been copied, is what a run of one
-  // of these problems has left. They differ from the judged one in their numbers alone.
+  // Explains a wrong judgement if the completely copied C is the result of an earlier run, on one
+  // of these problems. They differ from the judged problem only in their numbers.
   void tell_if_kept(const std::vector<problem>& earlier, reference::judgement& j) const;
-  // The C that was judged last: the rows for which expected results exist.
+  // Rows with expected results of the C that was judged last.
   reference::result last_judged() const;
 
  private:
@@ -76,7 +76,7 @@ class result_judge {
   bool rows_only_ = false;  // the client's output() holds only the rows with expected results
 };
 
-// Sets the judgement to wrong if the run changed memory that is not its own.
+// Makes the judgement wrong if the run changed memory that is not its own.
 void check_tampering(const problem& p, const worker::changes& found, reference::judgement& j);
 
 }  // namespace kzoo::checks

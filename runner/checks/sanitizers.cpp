@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 
 constexpr double kTimeoutSeconds = 300;  // these tools slow a kernel down by up to a hundred times
 
-// As many products show what goes wrong between two of them.
+// Enough GEMMs of a batch to show errors between two of them.
 std::int64_t products_for(const candidate& c) {
   return std::min<std::int64_t>(c.current_problem().batch, 3);
 }
 
-// What the tool watches: a small problem that the variant takes.
+// A small problem that the variant takes.
 std::string size_for(candidate& c) {
   constexpr std::int64_t kM = 129, kN = 127, kK = 65;
   problem usual = resized(c.current_problem(), kM, kN, kK);
@@ -37,7 +37,7 @@ std::string size_for(candidate& c) {
   return shape_name(*small.taken);
 }
 
-// These tools map address space without end, so that only what is held is limited.
+// These tools map endless address space, so only held memory is limited.
 process::confinement confined_tool() {
   process::confinement c = worker::of_plugins();
   c.held_bytes = std::exchange(c.data_bytes, 0);
@@ -109,7 +109,6 @@ covered judge(const process::command_result& ran, int error_code, const std::str
                             lines_with(ran.output, {"rror", "fail", "wrong", "crashed"})));
 }
 
-// NVIDIA's compute-sanitizer, with one of its tools.
 covered run_compute_sanitizer(candidate& c, const std::string& tool) {
   constexpr int kFound = 86;
   std::vector<std::string> argv{"compute-sanitizer",    "--tool",        tool, "--error-exitcode",
@@ -129,8 +128,8 @@ covered run_compute_sanitizer(candidate& c, const std::string& tool) {
   }
 }
 
-// A build of the plugin with AddressSanitizer, from the folder cpu-asan beside the plugin's own. It
-// also detects reads from the redzones around A, B, C and the workspace.
+// A build of the plugin with AddressSanitizer, from the folder cpu-asan next to the plugin's own.
+// Also detects reads from the redzones around A, B, C and the workspace.
 fs::path build_with_address_sanitizer(const candidate& c) {
   const fs::path own = fs::absolute(c.who().file);
   return own.parent_path().parent_path() / "cpu-asan" / own.filename();
@@ -156,7 +155,7 @@ covered run_address_sanitizer(candidate& c) {
 
 bool is_on_cpu(const candidate& c) { return c.who().device == "cpu"; }
 bool is_on_gpu(const candidate& c) { return !is_on_cpu(c); }
-// The accesses of simulated kernels are analysed otherwise: run/fault_search.hpp.
+// Simulated kernels' accesses are analysed in run/fault_search.hpp.
 bool has_address_sanitizer(const candidate& c) {
   return is_on_cpu(c) && (!c.who().simulated || fs::exists(build_with_address_sanitizer(c)));
 }

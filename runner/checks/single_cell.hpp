@@ -4,8 +4,8 @@
 
 namespace kzoo::checks {
 
-// What every cell of an experiment goes through, as a check for `validate`: it runs once on the
-// current problem, then repeatedly as for timing; each distinct result is judged.
+// The usual runs of a cell, as a check for `validate`: one run on the current problem, then
+// repeated runs as for timing. Judges each distinct result.
 check runs_and_repeats();
 
 }  // namespace kzoo::checks

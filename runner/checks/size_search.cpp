@@ -66,7 +66,7 @@ class size_search {
     std::string text;
     try {
       search(text);
-    } catch (const failure&) {  // it hangs, or takes long: what was found before counts
+    } catch (const failure&) {  // it hangs or takes long: earlier findings count
     }
     if (!text.empty()) {
       const problem& p = who_.problem;
@@ -98,7 +98,7 @@ class size_search {
     return fit(asked, p).taken;
   }
 
-  // Nothing where the kernel reports an error, such as a size that it should have declined.
+  // Nothing if the kernel reports an error, e.g. for a size that it should have rejected.
   std::optional<bool> is_right(const problem& p) {
     if (steady_seconds() - start_ > kMostSeconds)
       throw failure(verdict::hung, "the search takes long");
@@ -128,7 +128,7 @@ class size_search {
     return std::nullopt;
   }
 
-  // Small, around the base's and whole multiples of it, as far as the kernel takes them.
+  // Tries small extents, around the base's and at multiples of it, as far as the kernel takes them.
   rightness seen_along(const dimension& along, const problem& base) {
     const std::int64_t own = base.*along.extent;
     rightness seen{{own, true}};

@@ -1,5 +1,5 @@
 #pragma once
-// At which sizes a kernel is right that is wrong on some problem.
+// Finds the sizes at which a wrong kernel is right.
 
 #include "checks/candidate.hpp"
 
@@ -8,10 +8,10 @@
 namespace kzoo::checks {
 
 struct size_report {
-  // "only right where K is a multiple of 16: 16x16xK is right at 16, 32, wrong at 1, 17"; "" where
-  // the sizes do not decide.
+  // "only right where K is a multiple of 16: 16x16xK is right at 16, 32, wrong at 1, 17"; "" if the
+  // sizes do not decide.
   std::string text;
-  problem smallest_wrong;  // that was tried
+  problem smallest_wrong;  // of those tried
 };
 
 // Tries small sizes of the problem on which the kernel, of a worker that has ended, is wrong.

@@ -23,7 +23,7 @@ judged_run run_right(candidate& c, const std::string& doing, int slot = 0) {
   return r;
 }
 
-// Slot 0 holds the current problem, slot 1 and later also slot 2 the other one.
+// Slot 0 holds the current problem; slots 1 and, later, 2 hold the other.
 void in_turn(candidate& c, const problem& other) {
   const std::string a = shape_name(c.current_problem()), b = shape_name(other);
   const std::string between =
@@ -35,7 +35,7 @@ void in_turn(candidate& c, const problem& other) {
   for (const int slot : {2, 1, 0}) {
     run_right(c, "right alone, wrong beside another instance of its shape: ", slot);
   }
-  // Destroys first the older instance of the same shape, then the oldest of all.
+  // Destroys the older instance of the same shape first, then the oldest of all.
   const std::string destroyed = "right until another instance was destroyed: ";
   c.destroy(1);
   run_right(c, destroyed + b, 2);
@@ -56,7 +56,7 @@ covered run_new_contents(candidate& c) {
     c.refill(with_seed(p, seed), "");
     run_right(c, "right at first, wrong once A and B have new contents");
   }
-  // What it has kept of one input may depend on another.
+  // A kernel may cache one input and reread another.
   for (const named_operand& input : inputs_of(p)) {
     problem other = p;
     other.renewed = input.name;
@@ -65,7 +65,7 @@ covered run_new_contents(candidate& c) {
       run_right(c, fmt::format("right at first, wrong once {} alone has new contents", input.name));
     }
   }
-  // One that keeps results may begin to after a while.
+  // A kernel may begin to cache results after a while.
   for (int run = 0; run < kFreshRuns; ++run)
     require(c.run_fresh(), "right at first, wrong once A and B have new contents");
   c.destroy();
@@ -73,8 +73,8 @@ covered run_new_contents(candidate& c) {
                       2 + kFreshRuns)};
 }
 
-// Each matrix and the workspace in turn at a new address, with the same instance; the old memory is
-// filled with NaN. Finds cached pointers.
+// Moves each matrix and the workspace in turn, with the same instance, and fills the old memory
+// with NaN. Finds cached pointers.
 covered run_new_addresses(candidate& c) {
   c.prepare(c.current_problem());
   run_right(c, "the first run");
@@ -98,8 +98,8 @@ covered run_new_addresses(candidate& c) {
   return {"each matrix and the workspace moved in turn, then all at once"};
 }
 
-// Several live instances, of two shapes and then also two of the same shape, run in turn and while
-// others are destroyed: finds state that instances share.
+// Runs several live instances in turn, of two shapes and also two of the same shape, and while
+// others are destroyed. Finds state that instances share.
 covered run_interleaved(candidate& c) {
   problem other = c.current_problem();
   const bool integer = is_integer(other.dtype);
@@ -130,7 +130,7 @@ covered run_interleaved(candidate& c) {
   throw skipped("there is no second shape: " + reason);
 }
 
-// The same run many times: bit-identical results, or right ones if the variant is declared
+// Repeats the same run: bit-identical results, or right results if the variant is declared
 // nondeterministic.
 covered run_repeatedly(candidate& c) {
   constexpr int kRuns = 50;
@@ -138,7 +138,7 @@ covered run_repeatedly(candidate& c) {
   const problem& p = c.current_problem();
   const auto expected = c.judge().expected(p);
   c.prepare(p);
-  const judged_run first_run = c.run();  // which is copied, whatever ran before
+  const judged_run first_run = c.run();  // always copied, whatever ran before
   require(first_run.judgement, "the first run");
   const std::uint64_t first = first_run.report.output.digest;
   const reference::result kept = c.judge().last_judged();

@@ -6,7 +6,7 @@
 
 namespace kzoo::checks {
 
-// Checks that a run depends on nothing but its arguments, on the current problem.
+// Checks on the current problem that a run depends only on its arguments.
 std::vector<check> checks_of_state();
 
 }  // namespace kzoo::checks

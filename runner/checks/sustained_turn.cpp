@@ -15,7 +15,7 @@ namespace kzoo::checks {
 namespace {
 
 constexpr double kStepSeconds = 0.5, kCountedSeconds = 2, kMostSettleSeconds = 10;
-// Times where nothing can be read of the device's power, for which they are that long.
+// Factor for all times if the device's power cannot be read.
 constexpr double kWithoutPower = 0.2;
 constexpr double kSameTime = 0.01, kSamePower = 0.03;
 
@@ -23,14 +23,14 @@ bool is_near(double a, double b, double within) {
   return std::abs(a - b) <= within * std::max(a, b);
 }
 
-// Runs without pauses; the last one was judged.
+// Runs without pauses; the last was judged.
 struct judged_repetition {
   reference::judgement judgement;
-  double ms = 0;                              // of one run, on average
-  double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
+  double ms = 0;                              // mean of one run
+  double begin_seconds = 0, end_seconds = 0;  // by the machine's steady clock
 };
 
-// By the device alone: some rows had the opposite signs, which the reference does not know.
+// Judges by the device alone: some rows had inverted signs, which the reference does not know.
 reference::judgement judge(const worker::judged_report& last) {
   reference::judgement j;
   j.right = last.right;
@@ -54,7 +54,7 @@ judged_repetition run_for(candidate& c, double seconds) {
   judged_repetition all{judge(report.judged), report.ms / static_cast<double>(report.runs),
                         report.begin_seconds, report.end_seconds};
   check_tampering(c.prepared(), report.changed, all.judgement);
-  // Its runs fit into the time between request and reply, of which they are the most.
+  // The runs take most of the time between request and reply.
   const bool in_time = report.begin_seconds >= sent && report.end_seconds <= returned &&
                        report.ms / 1000 <= returned - sent;
   if (all.judgement.right && !in_time)
@@ -63,10 +63,10 @@ judged_repetition run_for(candidate& c, double seconds) {
   return all;
 }
 
-// One that keeps its C, and corrects what the rows that change between runs change of it, would be
-// faster than in single runs, of which each has other numbers. Those of a CPU may also have to wake
-// threads, which do not fall asleep between runs without pauses. The fastest single run counts, and
-// before one is blamed there are more of them, over more time: others may have used the device.
+// Detects a kernel that keeps its C and corrects only the changed rows: it would be faster here
+// than in single runs, which all have other numbers. CPU threads may also have to wake up for
+// single runs. The fastest single run counts. Before blaming a kernel, takes more runs over more
+// time, since others may have used the device.
 reference::judgement compare_with_single_runs(candidate& c, double ms) {
   constexpr double kLeastRatio = 0.85, kLaunchMs = 0.005, kWakeMs = 0.1;
   constexpr int kFewest = 5, kMost = 80;
@@ -93,7 +93,7 @@ reference::judgement compare_with_single_runs(candidate& c, double ms) {
   }
 }
 
-// Of several: their mean; nothing if one of them lacks it.
+// The mean over all turns; nothing if a turn lacks it.
 template <class Of>
 std::optional<double> mean(std::span<const sustained_turn> turns, const Of& of) {
   double sum = 0;
@@ -131,7 +131,7 @@ sustained_turn take_sustained_turn(candidate& c, int round) {
   turn.conditions = monitor.read();
   const devices::power_use use = meter.between(counted.begin_seconds, counted.end_seconds);
   turn.watts = use.watts;
-  // What the driver reports is itself a mean over about a second.
+  // The driver's value is itself a mean over about a second.
   const double half = (counted.begin_seconds + counted.end_seconds) / 2;
   turn.reported_watts = meter.between(half, counted.end_seconds).reported_watts;
   turn.counter_seconds = use.counter_seconds;

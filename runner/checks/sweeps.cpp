@@ -22,14 +22,14 @@ problem sized(const candidate& c, const shape& s) {
   return resized(c.current_problem(), s.m, s.n, s.k);
 }
 
-// Neither 0 nor 1.
+// Sets alpha and beta to neither 0 nor 1.
 void set_scalars(problem& p) {
   const bool integer = is_integer(p.dtype);
   p.alpha = integer ? -3.0 : -0.7;
   p.beta = integer ? -2.0 : -1.3;
 }
 
-// Whether what the variant declares is held to the results of fill::probe, which are exact in it.
+// Whether the declared precision must give fill::probe's results exactly.
 bool is_probed(const candidate& c) {
   const element_types& types = c.current_problem().dtype;
   if (is_integer(types)) return true;
@@ -44,13 +44,13 @@ bool is_probed(const candidate& c) {
   }
 }
 
-// A kernel may narrow, or split, one of the inputs only.
+// A kernel may narrow, or split, only one of the inputs.
 bool has_probe_of_b(const candidate& c) {
   const element_types& types = c.current_problem().dtype;
   return (types == KZOO_F32 || types == KZOO_F64) && is_probed(c);
 }
 
-// Whether it is held to products of all bits that an element has, each alone in its sum.
+// Whether products of all bits of an element, each alone in its sum, must be exact.
 bool has_lone_probes(const candidate& c) {
   const element_types& types = c.current_problem().dtype;
   return is_probed(c) && !is_integer(types) && types.b != KZOO_I4 &&
@@ -64,8 +64,8 @@ bool has_range_of_fp16(const candidate& c) {
          declared == KZOO_COMPUTE_FP16_SUMS;
 }
 
-// The powers of two by which inputs are scaled up and down: near the ends of the range of what the
-// variant declares, and far beyond that of the next narrower format.
+// Powers of two that scale inputs up and down: near the ends of the declared precision's range, and
+// far beyond the next narrower format's.
 struct exponent_range {
   int up, down;
 };
@@ -76,12 +76,13 @@ exponent_range range_of(const candidate& c) {
   return types.a == KZOO_F64 ? exponent_range{200, -200} : exponent_range{40, -40};
 }
 
-// Sums in fp16 overflow where they are right.
+// fp16 accumulators overflow even in a right kernel.
 bool may_be_scaled(const candidate& c) { return c.declared() != KZOO_COMPUTE_FP16_SUMS; }
 
-// By which powers of two rows of A and columns of B differ where they are integers: then neither an
-// element nor a row tells that sums are exact. Not so many that a narrow type would lose bits; a
-// norm-wise bound promises nothing to small rows; and what an epilogue adds has no such powers.
+// The spread of powers of two by which rows of A and columns of B differ if they are integers: then
+// no element or row shows that sums are exact. Small enough for narrow types to lose no bits. None
+// for norm-wise bounds, which promise nothing for small rows, nor for epilogues, whose operands
+// have no such powers.
 int spread_of(const candidate& c) {
   const problem& own = c.current_problem();
   const bool has_them =
@@ -98,8 +99,8 @@ filling integers_of(const candidate& c, fill what) {
   return data;
 }
 
-// What the declared precision represents exactly and no narrower one does: `first`, then what is
-// asked of B, and of all bits.
+// Fills that the declared precision represents exactly and no narrower one does: `first`, then
+// probes of B and of all bits.
 std::vector<filling> probes_of(const candidate& c, fill first) {
   std::vector<filling> all{first == fill::probe ? integers_of(c, first) : filling(first)};
   if (has_probe_of_b(c)) all.push_back(integers_of(c, fill::probe_b));
@@ -108,7 +109,7 @@ std::vector<filling> probes_of(const candidate& c, fill first) {
   return all;
 }
 
-// The problem with its inputs scaled, and C as large as without.
+// Scales the problem's inputs, but keeps the size of C.
 problem scaled_by(problem p, fill how, int exponent) {
   constexpr int kMostOfBoth = 50;  // the reference holds the sums of |A||B| in fp32
   if (how == fill::scaled) exponent = std::clamp(exponent, -kMostOfBoth, kMostOfBoth);
@@ -143,7 +144,8 @@ std::vector<problem> shapes(const candidate& c) {
                                   shape{40, 520, 24},  shape{1160, 60, 8},  shape{60, 1160, 8}};
   std::vector<problem> list;
   for (const shape& size : kShapes) list.push_back(sized(c, size));
-  // K beyond 2^16 is most of a simulated kernel's time here, and indices do not depend on the type.
+  // A simulated kernel spends most of its time here on K beyond 2^16. Indices do not depend on the
+  // type.
   const bool has_first_types =
       c.who().description.signatures.front().dtype == c.current_problem().dtype;
   if (!c.who().simulated || has_first_types) list.push_back(sized(c, {3, 5, 70001}));
@@ -179,8 +181,8 @@ std::vector<problem> scalars(const candidate& c) {
       for (const std::int64_t padding : {0, 5}) add({33, 70, 41}, alpha, beta, padding);
     }
   }
-  // Others, and a pair that nobody can foresee; a cube; and numbers in C that must not be read.
-  // What is drawn is no round number: what is wrong for those is found where they are named.
+  // More pairs: equal, unpredictable, and beta = 0 with numbers in C that must not be read. Drawn
+  // values are not round: errors for round numbers show where these are listed.
   std::mt19937 random(std::random_device{}());
   const double scale = integer ? 1 : 10'000;
   const auto drawn = [&] {
@@ -228,7 +230,7 @@ std::vector<problem> exact_integers(const candidate& c) {
   return list;
 }
 
-// Batches, packed and padded, of which an operand may be shared; of variants that take them.
+// Batches, packed and padded, with and without a shared operand.
 std::vector<problem> batches(const candidate& c) {
   std::vector<problem> list;
   const auto add = [&](std::int64_t count, const shape& size) -> problem& {
@@ -253,7 +255,7 @@ std::vector<problem> batches(const candidate& c) {
   return list;
 }
 
-// Groups of other sizes and numbers than the problem's own: one, empty ones, more than rows.
+// Other group sizes and counts than the problem's: one, empty groups, more groups than rows.
 std::vector<problem> other_groups(const candidate& c) {
   std::vector<problem> list;
   for (const data::group_rows how : data::kGroupRows) {
@@ -274,7 +276,7 @@ std::vector<problem> other_groups(const candidate& c) {
   return list;
 }
 
-// Other limits of clamp than the problem's own: narrower, and wider.
+// Narrower and wider limits of clamp than the problem's.
 std::vector<problem> other_limits(const candidate& c) {
   const auto with = [&](double factor, double to_low, double to_high) {
     problem p = sized(c, {33, 70, 41});
@@ -288,7 +290,7 @@ std::vector<problem> other_limits(const candidate& c) {
   return {with(0.5, -0.25, 0.125), with(2, -1, 2)};
 }
 
-// The layouts other than the problem's own, of those that the variant takes.
+// The layouts other than the problem's that the variant takes.
 std::vector<problem> other_layouts(const candidate& c) {
   std::vector<problem> list;
   for (const layout other : kLayouts) {
@@ -310,10 +312,10 @@ std::vector<problem> other_layouts(const candidate& c) {
   return list;
 }
 
-// A and B times powers of two, both or one up and the other down, with an alpha that makes C as
-// large as ever: narrower formats overflow, or lose the small ones. In f32 a column of A that is
-// larger by 2^30 and counts nothing: formats with one exponent for a row lose all others, unless a
-// norm-wise bound allows it. Integers of all bits, whose products and sums wrap.
+// A and B times powers of two, both or in opposite directions, with an alpha that keeps the size of
+// C: narrower formats overflow or underflow. For f32 also a column of A that is 2^30 times larger
+// and contributes nothing: formats with one exponent per row lose the rest, which only a norm-wise
+// bound allows. For integers, values of all bits, whose products and sums wrap.
 std::vector<problem> scaled_inputs(const candidate& c) {
   std::vector<problem> list;
   const problem p = sized(c, {33, 70, 300});
@@ -346,8 +348,8 @@ bool has_stage(const candidate& c, std::initializer_list<stage_kind> kinds) {
   });
 }
 
-// Infinities and NaN in A, B and C: they reach those elements of C, and only those, that IEEE
-// 754 says. NaN alone where there is a GELU or SiLU, whose formulas differ at minus infinity.
+// Infinities and NaN in A, B and C must reach exactly the elements of C that IEEE 754 says. Only
+// NaN with GELU or SiLU, whose formulas differ at minus infinity.
 std::vector<problem> specials(const candidate& c) {
   using enum stage_kind;
   const filling contents{fill::specials, has_stage(c, {gelu, gelu_tanh, silu}) ? 1.0 : 0.0};
@@ -370,9 +372,9 @@ std::vector<problem> seeds(const candidate& c) {
   return list;
 }
 
-// Scalars, padding, tails, small integers and the precision probe at the problem's own size, since
-// kernels choose their path by it. Of these the probes, and scaled inputs, are its own problem with
-// other numbers, which a kernel cannot decline.
+// Scalars, padding, tails, small integers and the precision probe at the problem's own size, by
+// which kernels choose their path. The probes and scaled inputs only change the numbers of the own
+// problem, which a kernel cannot reject.
 std::vector<problem> near_size(const candidate& c) {
   const problem& own = c.current_problem();
   const bool integer = is_integer(own.dtype);
@@ -414,7 +416,7 @@ std::vector<problem> near_size(const candidate& c) {
   return list;
 }
 
-// Whether the problem is wrong with numbers, too, that every precision represents exactly.
+// Whether the problem is also wrong with numbers that every precision represents exactly.
 bool is_wrong_in_any_precision(candidate& c, problem p) try {
   p.data = fill::signs;
   sweep(c, {p});
@@ -426,11 +428,11 @@ bool is_wrong_in_any_precision(candidate& c, problem p) try {
 // Inputs that the declared precision represents exactly and no narrower one does.
 covered run_precision_probe(candidate& c) {
   const element_types& types = c.current_problem().dtype;
-  // Up to this K all sums are exact; those of 32-bit integers wrap.
+  // All sums are exact up to this K; 32-bit integers wrap.
   const std::int64_t exact_k = types.a == KZOO_I8                       ? 16384
                                : c.declared() == KZOO_COMPUTE_FP16_SUMS ? 16
                                                                         : 4096;
-  // So that sums of 12-bit integers do not wrap, and those of bytes exceed what fp32 holds.
+  // Sums of 12-bit integers must not wrap; sums of bytes must exceed fp32's exact integers.
   const std::int64_t most_k = types.a == KZOO_I32 ? 40 : exact_k;
   std::vector<problem> list;
   for (const shape& size : {shape{64, 96, std::min<std::int64_t>(most_k, 4096)},
@@ -462,7 +464,7 @@ covered run_sweep(candidate& c) {
   return sweep(c, List(c));
 }
 
-// A sweep over problems of kinds that the variant need not take: one that it declines is no gap.
+// A sweep over kinds of problems that the variant may reject.
 template <problems List>
 covered run_optional(candidate& c, const char* when_declined) try {
   covered all = sweep(c, List(c));
@@ -487,8 +489,7 @@ bool has_clamp(const candidate& c) { return has_stage(c, {stage_kind::clamp}); }
 bool has_groups(const candidate& c) { return c.current_problem().groups > 0; }
 bool may_be_batch(const candidate& c) { return !has_groups(c); }
 
-// A norm-wise bound says nothing of matrices whose norm is infinite. What max(NaN, 0) is differs
-// between PyTorch and CUDA.
+// A norm-wise bound says nothing about infinite norms. PyTorch and CUDA differ in max(NaN, 0).
 bool has_specials(const candidate& c) {
   return !is_integer(c.current_problem().dtype) && c.declared() != KZOO_COMPUTE_FP32_NORMWISE &&
          !has_stage(c, {stage_kind::relu, stage_kind::clamp});

@@ -6,7 +6,7 @@
 
 namespace kzoo::checks {
 
-// Checks that require right results on a list of problems, once for each element type and layout.
+// Checks that require right results on a list of problems, once per element type and layout.
 std::vector<check> sweeps();
 
 }  // namespace kzoo::checks

@@ -1,5 +1,5 @@
 #pragma once
-// Timed runs of a candidate that is prepared in slot 0, each of whose results is judged.
+// Timed runs of a candidate that is prepared in slot 0; each result is judged.
 
 #include "checks/candidate.hpp"
 #include "results/conditions.hpp"
@@ -12,16 +12,16 @@ namespace kzoo::checks {
 
 struct judged_samples {
   reference::judgement judgement;          // the first wrong one, else the last
-  std::vector<double> samples_ms, sm_mhz;  // without those that were throttled
+  std::vector<double> samples_ms, sm_mhz;  // without throttled samples
   results::conditions conditions;
   double warmup_seconds = 0;
   bool cold_cache = false;
-  // How long the worker was at it, warm-up included, by its own clock and by this process's, which
-  // no plugin can reach.
+  // Duration in the worker, warm-up included: by its own clock, and by this process's, which no
+  // plugin can reach.
   double worker_seconds = 0, runner_seconds = 0;
 };
 
-// `how.least_mhz` is set here.
+// Sets `how.least_mhz`.
 judged_samples sample(candidate& c, worker::sample_request how, timing::throttle_filter& filter);
 
 struct judged_end_to_end {
@@ -29,7 +29,7 @@ struct judged_end_to_end {
   timing::end_to_end medians;
 };
 
-// Times it end to end, with allocation and copies; no further run after `max_seconds`.
+// Times runs with allocation and copies; starts none after `max_seconds`.
 judged_end_to_end end_to_end(candidate& c, double max_seconds);
 
 }  // namespace kzoo::checks

@@ -7,7 +7,7 @@
 namespace kzoo::checks {
 namespace {
 
-// The clock is wrong if the runner's shows more than so many times the seconds.
+// Largest allowed ratio of the runner's time to the worker's.
 constexpr double kMostClockRatio = 1.5;
 
 }  // namespace
@@ -19,10 +19,9 @@ void worker_clock::add(const judged_samples& turn) {
 }
 
 reference::judgement worker_clock::compare(candidate& c, bool hot) {
-  // So long that this process's waiting for its turn on a busy machine is short beside it; longer
-  // where it seems not to be.
+  // Long compared with this process's waiting on a busy machine; longer if that is not enough.
   constexpr double kEnoughSeconds = 0.05, kLongestSeconds = 0.2;
-  constexpr int kMostSamples = 4096, kTries = 5;  // what else the machine does is not always there
+  constexpr int kMostSamples = 4096, kTries = 5;  // other load on the machine varies
   worker::sample_request how;
   how.hot = hot;
   how.max_seconds = kEnoughSeconds;
