@@ -24,7 +24,7 @@ void* address_in(const json& number) {
 }
 json number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-// Names are kept as long as the process lives.
+// Keeps names as long as the process lives.
 const char* kept(const std::string& name) {
   static std::set<std::string> names;
   return names.insert(name).first->c_str();
@@ -86,7 +86,7 @@ json calls::map(const json& request) const {
   return {{"at", number_of(at)}};
 }
 
-// The judge alone writes to inputs, through a mapping of its own.
+// Only the judge writes to inputs, through its own mapping.
 void calls::place(const json& request) {
   placement where{{}, address_in(request.at("c")), address_in(request.at("workspace"))};
   for (const json& input : request.at("inputs")) {

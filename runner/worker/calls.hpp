@@ -1,6 +1,6 @@
 #pragma once
-// The calls of a plugin that is judged in another process: what client/remote_plugin.hpp asks of a
-// worker. Nothing here fills, times or judges.
+// Calls of a plugin that is judged in another process, for client/remote_plugin.hpp. Nothing here
+// fills, times or judges.
 //
 //   {"op": "map", "offset", "bytes", "around", "name"}  -> {"at"}: a part of the shared file,
 //   mapped
@@ -14,7 +14,7 @@
 //   {"op": "end", "slot"}                               -> {}
 //   {"op": "heap"}                                      -> {"bytes"}
 //
-// Refusals are as those of session.hpp; so are added "libraries".
+// Errors are replies as in session.hpp, which also explains "libraries".
 
 #include "results/device.hpp"
 #include "worker/plugin.hpp"
@@ -29,7 +29,7 @@ namespace kzoo::worker {
 
 class calls {
  public:
-  // `shared_file`: a descriptor of the file that parts are mapped from.
+  // `shared_file`: the descriptor of the file that parts are mapped from.
   calls(plugin& of, int shared_file);
 
   static bool has(std::string_view op);

@@ -13,7 +13,6 @@
 
 namespace kzoo::worker {
 
-// Freed by the destructor.
 class device_memory {
  public:
   device_memory(devices::backend& on, std::size_t bytes, const devices::surroundings& around = {})
@@ -29,7 +28,7 @@ class device_memory {
   void* memory_;
 };
 
-// Memory that nobody may write to.
+// Memory that must not be written.
 inline data::matrix poison_spec(std::size_t bytes) {
   constexpr std::uint64_t kKey = 5;
   const auto cols = static_cast<std::int64_t>(bytes / sizeof(float)) - 2 * data::kRedzone;
@@ -37,7 +36,7 @@ inline data::matrix poison_spec(std::size_t bytes) {
 }
 
 // A matrix between redzones, in the layout of data/matrix.hpp, and between zones of at least 128
-// rows: there an access faults, or they hold poison.
+// rows. Accesses to the zones fault, or the zones hold poison.
 class device_matrix {
  public:
   device_matrix(devices::backend& on, const data::matrix& x, const char* name)
@@ -60,14 +59,14 @@ class device_matrix {
   std::size_t offset_of_first() const { return data::kRedzone * type_size(spec_.type); }
 
   void refill() { backend_.fill(memory(), spec_); }
-  // With other contents; the size stays the same.
+  // New contents of the same size.
   void refill(const data::matrix& x) {
     plan(x);
     refill();
   }
-  // What it is to hold: whoever calls this writes it.
+  // Sets the intended contents; the caller writes them.
   void plan(const data::matrix& x) { spec_ = x; }
-  // Another row has the opposite signs, or none; the one that has them gets its own.
+  // Inverts the signs of row `next` (-1: none), and restores the previous row.
   void set_late_row(std::int64_t next = -1) {
     const std::int64_t before = std::exchange(spec_.late_row, next);
     for (const std::int64_t row : {before, next})
@@ -75,20 +74,20 @@ class device_matrix {
   }
   // The whole buffer, redzones included.
   void copy_from_host(const void* host) { backend_.copy_to_device(memory(), host, bytes()); }
-  // Tells a sanitizer, if one is active, whether the redzones may be accessed.
+  // Tells a sanitizer, if active, whether the redzones may be accessed.
   void mark_redzones(bool out_of_bounds) { backend_.mark_redzones(memory(), spec_, out_of_bounds); }
   data::reading read() const { return backend_.read(memory(), spec_); }
 
-  // The zones before and behind it, if they hold poison.
+  // The zones before and after it, if they hold poison.
   std::vector<devices::filled_buffer> zones() const {
     if (zone_ == 0) return {};
     return {{memory() - zone_, poison_spec(zone_)},
             {memory() + padded_bytes(), poison_spec(zone_)}};
   }
-  // Its own changes, with those found in its zones, which are outside.
+  // Adds changes in its zones to its own, as changes outside.
   data::changes with_zones(data::changes own, std::span<const data::changes> in_zones) const;
 
-  // Of one zone. Where matrices of the device's page size begin at a page, they still do.
+  // Size of one zone. Large matrices still begin at a page of the device.
   static std::size_t zone_bytes(const data::matrix& x) {
     constexpr std::size_t kRows = 128, kLeast = 64 << 10, kMost = 64 << 20, kPage = 2 << 20;
     const std::size_t rows = kRows * static_cast<std::size_t>(x.ld) * type_size(x.type);

@@ -1,4 +1,3 @@
-// Declared in worker/prepared_kernel.hpp.
 
 #include "devices/random_key.hpp"
 #include "worker/plugin_calls.hpp"
@@ -11,7 +10,7 @@
 namespace kzoo::worker {
 namespace {
 
-// A copy in pageable host memory, which is what most programs use; already touched, as theirs is.
+// A copy in pageable host memory, as in most programs; its pages have been touched.
 std::vector<std::byte> on_host(devices::backend& backend, const device_matrix& x) {
   std::vector<std::byte> words(x.bytes());
   backend.copy_to_host(words.data(), x.words(), words.size());
@@ -70,7 +69,7 @@ end_to_end_report prepared_kernel::end_to_end() {
   report.times.to_host_ms =
       ms_of([&] { backend_.copy_to_host(c.data(), on_device_c->get(), c.size()); });
 
-  // Judged is the C that was copied back.
+  // Judges the C that was copied back.
   matrices_.c->copy_from_host(c.data());
   report.judged =
       report_on(backend_.judge(matrices_.c->words(), expected(), devices::random_key()));

@@ -16,8 +16,8 @@
 namespace kzoo::worker {
 namespace {
 
-// Why the file is not even opened: to open a pipe or a device may wait, or do something. "" if it
-// is.
+// Why the file must not be opened: opening a pipe or a device may block or have effects. "": it
+// may.
 std::string obstacle_to_opening(const std::filesystem::path& file) {
   using std::filesystem::file_type;
   std::error_code fault;
@@ -37,7 +37,7 @@ std::string obstacle_to_opening(const std::filesystem::path& file) {
   }
 }
 
-// The id in quotes, of which only the beginning is read.
+// The id in quotes; only its beginning is read.
 std::string shown_id(const char* id) {
   return id == nullptr ? "none" : input::in_quotes({id, strnlen(id, kLongestIdentifier + 1)});
 }
@@ -47,7 +47,7 @@ bool is_named(const char* id) {
          is_identifier(id);
 }
 
-// Why a descriptor cannot be used; "" if it can.
+// Why a descriptor cannot be used; "": it can.
 std::string flaw_in(const kzoo_plugin& p) {
   if (p.struct_size < sizeof(kzoo_plugin)) {
     return fmt::format("its kzoo_plugin has {} bytes, but version {} of the ABI has {}",
@@ -59,7 +59,7 @@ std::string flaw_in(const kzoo_plugin& p) {
   }
   if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
-  // Of ABI 1.0. A field appended since is to be read only where struct_size reaches it.
+  // Size in ABI 1.0. Fields appended later may be read only if struct_size includes them.
   constexpr std::size_t kVariantBytes = sizeof(kzoo_variant);
   if (p.variant_stride < kVariantBytes) return "its variant_stride is too small";
   std::set<std::string_view> seen;

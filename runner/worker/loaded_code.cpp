@@ -14,7 +14,7 @@
 namespace kzoo::worker {
 namespace {
 
-// A segment is read as a whole, and AddressSanitizer allows no reading between variables.
+// Segments are read whole, but AddressSanitizer forbids reading between variables.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kMayRead = false;
 #else
@@ -25,7 +25,7 @@ bool is_code(const ElfW(Phdr) & segment) {
   return segment.p_type == PT_LOAD && (segment.p_flags & (PF_X | PF_W)) == PF_X;
 }
 
-// The segment as it is in its file, for as long as the process lives; empty: it cannot be had.
+// The segment's contents in its file, mapped for the process's lifetime; empty on failure.
 std::span<const std::byte> mapped(int fd, const ElfW(Phdr) & segment) {
   if (fd < 0 || segment.p_filesz != segment.p_memsz) return {};
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -58,7 +58,7 @@ void loaded_code::add(const std::string& file, const dl_phdr_info& library) {
                            segment.p_memsz);
     std::span<const std::byte> original;
     if (is_code(segment)) original = mapped(opened.fd(), segment);
-    // What a debugger or an injected library has changed before is no plugin's doing.
+    // Earlier changes, by a debugger or an injected library, are not a plugin's.
     if (original.empty() || std::memcmp(loaded.data(), original.data(), loaded.size()) != 0)
       original = copies_.emplace_back(loaded.begin(), loaded.end());
     parts_.push_back({name, loaded, original});

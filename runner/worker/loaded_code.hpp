@@ -1,6 +1,6 @@
 #pragma once
-// The code that a process had loaded before a plugin came: the runner's own, and that of the
-// libraries which time, copy and allocate for it.
+// The code that a process had loaded before a plugin: the runner's, and libraries that time, copy
+// and allocate for it.
 
 #include <link.h>
 
@@ -12,13 +12,13 @@
 
 namespace kzoo::worker {
 
-// Compares all code with the files that it was loaded from, whose pages all processes share, and
-// the tables of addresses that are read-only after start-up with a copy.
+// Compares all code with its files, whose pages all processes share, and read-only tables of
+// addresses (RELRO) with a copy.
 class loaded_code {
  public:
   loaded_code();
 
-  // The library whose code is no longer as it was; "": all is. Takes less than a millisecond.
+  // The library whose code has changed; "": none. Takes less than a millisecond.
   std::string changed() const;
 
  private:

@@ -6,11 +6,10 @@
 
 namespace kzoo::worker {
 
-// Their paths, as the loader has them; without the program itself.
+// Paths as in the loader, without the program itself.
 std::set<std::string> loaded_libraries();
 
-// Those among them that multiply matrices for others, by the names of their files: "cublas" for
-// libcublasLt.so.13.
+// GEMM libraries among them, named after their files: "cublas" for libcublasLt.so.13.
 std::set<std::string> product_libraries();
 
 }  // namespace kzoo::worker

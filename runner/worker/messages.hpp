@@ -16,14 +16,14 @@ namespace kzoo::worker {
 
 struct input_changes {
   data::changes seen;
-  // An element, by its index, that a kernel wrote to though it is now as it was; -1: none.
+  // Index of an element that a kernel wrote and restored; -1: none.
   std::int64_t restored = -1;
 };
 
 // Memory that a kernel changed although it must not write there.
 struct changes {
-  std::vector<input_changes> inputs;  // A, B and those of named_operands()
-  data::changes c, workspace;         // of C: what is around it
+  std::vector<input_changes> inputs;  // A, B and named_operands()
+  data::changes c, workspace;         // c: only around C
   std::uint64_t workspace_bytes = 0;
   std::int64_t between = 0;  // changed words between the allocations
 };
@@ -35,7 +35,7 @@ inline data::matrix workspace_spec(std::uint64_t bytes) {
   return {KZOO_F32, data::content::poison, 1, words, words, kKey};
 }
 
-// Which part of C is copied to shared memory, unless its digest is one of `known`.
+// The part of C to copy to shared memory, unless its digest is one of `known`.
 struct output_request {
   std::vector<std::uint64_t> known;
   bool wanted = true;
@@ -49,34 +49,35 @@ struct output_report {
   data::survey survey;  // of the whole buffer
 };
 
-// Of a run on numbers that no run has had before: those of the prepared problem with this seed. It
-// was judged on its device (reference/product_check.hpp).
+// A run on new numbers: the prepared problem's with this seed. Judged on its device
+// (reference/product_check.hpp).
 struct judged_report {
   bool right = true;
   std::uint64_t seed = 0;
-  std::int64_t row = -1;        // a row that is wrong; -1: none is, but something else may be
+  std::int64_t row = -1;        // a wrong row; -1: none, but something else may be wrong
   std::int64_t wrong_rows = 0;  // by their weighted sums
   data::survey survey;          // of C
-  std::vector<std::uint64_t> earlier_seeds;  // of some runs before, if it is wrong
+  std::vector<std::uint64_t> earlier_seeds;  // of some earlier runs, if this run is wrong
 };
 
 struct run_request {
   output_request output;
-  bool idle_device = false;  // wait for the device before and after, whatever stream the work is on
+  bool idle_device = false;  // synchronize the device before and after, whichever stream has the
+                             // work
   bool fresh = false;        // with numbers that no run has had before
 };
 
 struct run_report {
   changes changed;
-  output_report output;  // as the stream left it, when it had done its work
+  output_report output;  // when the stream had done its work
   judged_report judged;
-  bool unfinished = false;                // C changed after that
-  double ms = 0;                          // how long it took
+  bool unfinished = false;                // C changed afterwards
+  double ms = 0;                          // of the run
   std::vector<results::launch> launches;  // of plugins that launch through the SDK
 };
 
-// Each sample has fresh numbers. Sampling stops early at a result that is wrong, which C then still
-// holds; and at a sample taken below `least_mhz`, so that the device can recover.
+// Each sample has fresh numbers. Sampling stops at a wrong result, which C then still holds, and
+// below `least_mhz`, so that the device can recover.
 struct sample_request {
   int warmup = 0, samples = 1;
   double warmup_seconds = 0;  // at least, if warmup > 0
@@ -87,10 +88,10 @@ struct sample_request {
 
 struct sample_report {
   std::vector<double> samples_ms;
-  std::vector<double> sm_mhz;  // of each; 0 where it is not known
-  double seconds = 0;          // for all samples, including the time between them
+  std::vector<double> sm_mhz;  // of each; 0: unknown
+  double seconds = 0;          // of all samples and the time between them
   double warmup_seconds = 0;   // before the first sample
-  double total_seconds = 0;    // for the whole request
+  double total_seconds = 0;    // of the whole request
   bool cold_cache = false;
   judged_report judged;  // of the last sample
   changes changed;
@@ -103,17 +104,17 @@ struct sustain_request {
 struct sustain_report {
   std::int64_t runs = 0;
   double ms = 0;                              // of all runs
-  double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
+  double begin_seconds = 0, end_seconds = 0;  // by the machine's steady clock
   judged_report judged;                       // of the last run
   changes changed;
 };
 
-// What is in use when all matrices have been freed, in bytes.
+// Bytes in use after all matrices have been freed.
 struct memory_report {
   std::int64_t host = 0;
-  std::int64_t device = 0;  // beyond what was in use before the first prepare
-  std::int64_t device_free = std::numeric_limits<std::int64_t>::max();  // of the device's memory
-  std::string limits;  // of the device that were changed, and are as before again
+  std::int64_t device = 0;  // beyond the use before the first prepare
+  std::int64_t device_free = std::numeric_limits<std::int64_t>::max();  // free device memory
+  std::string limits;  // changed limits of the device, now restored
 };
 
 // How long another process had the device.

@@ -1,5 +1,4 @@
 #pragma once
-// JSON conversions of the worker protocol's messages.
 
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"

@@ -1,7 +1,7 @@
 #pragma once
-// NVTX ranges in the domain "kernel-zoo", for the timeline of Nsight Systems and the filters of
-// Nsight Compute. Without a tool attached a range costs two tests of a pointer, and no range is
-// inside a timed region. A build without CUDA has none.
+// NVTX ranges in the domain "kernel-zoo", for Nsight Systems' timeline and Nsight Compute's
+// filters. Without a tool a range costs two tests of a pointer. No range is inside a timed region.
+// A build without CUDA has none.
 
 #ifdef KZOO_NVTX
 
@@ -13,7 +13,7 @@ struct nvtx_domain {
   static constexpr const char* name = "kernel-zoo";
 };
 
-// Until the end of the scope; the ranges of a thread nest.
+// Until the end of the scope; a thread's ranges nest.
 using phase_range = nvtx3::scoped_range_in<nvtx_domain>;
 // As long as the object lives; such ranges may overlap.
 using cell_range = nvtx3::unique_range_in<nvtx_domain>;

@@ -12,16 +12,16 @@ enum class operation {
   open,           // load the library
   supports,       // does a variant support a problem?
   prepare,        // create an instance and its matrices
-  refill,         // other contents, other addresses
+  refill,         // new contents, new addresses
   run,            // once
   sample,         // timed
-  sustain,        // again and again, timed together
+  sustain,        // repeatedly, timed together
   end_to_end,     // timed with allocation and copies
   profile,        // once, for a profiler
   copy_result,    // copy C
-  longest_pause,  // of the device: does another process use it?
+  longest_pause,  // does another process use the device?
   destroy,        // destroy the instance
-  free_memory     // free all memory; the last one
+  free_memory     // free all memory; the last operation
 };
 
 struct operation_names {
@@ -46,7 +46,7 @@ inline constexpr std::array kOperations{
     operation_names{operation::destroy, "destroy", "the variant was destroyed"},
     operation_names{operation::free_memory, "free_memory", "its memory was freed"}};
 
-// What names_of() relies on: one entry for each operation, in their order.
+// names_of() relies on one entry per operation, in order.
 static_assert(kOperations.size() == static_cast<std::size_t>(operation::free_memory) + 1);
 static_assert([] {
   for (std::size_t i = 0; i < kOperations.size(); ++i)

@@ -1,6 +1,6 @@
 #pragma once
-// A plugin as whoever judges it calls it. It is loaded into the same process (loaded_plugin.hpp),
-// or into a worker that has nothing of the judge's (client/remote_plugin.hpp).
+// The judge's view of a plugin, loaded into the same process (loaded_plugin.hpp), or into a worker
+// without data of the judge (client/remote_plugin.hpp).
 
 #include "core/problem.hpp"
 #include "results/launch.hpp"
@@ -15,13 +15,13 @@
 
 namespace kzoo::worker {
 
-// Where a kernel finds its data, by element (0, 0) of each matrix.
+// A kernel's data, by element (0, 0) of each matrix.
 struct placement {
   std::vector<const void*> inputs;  // A, B and the other operands
   void *c = nullptr, *workspace = nullptr;
 };
 
-// Variants are those of its table, by index. A slot holds one instance. Throws refusal when the
+// Variants are indices into the plugin's table. A slot holds one instance. Throws refusal when the
 // plugin answers anything but KZOO_OK.
 class plugin {
  public:
@@ -30,21 +30,21 @@ class plugin {
   // Loads the library. Throws unusable.
   virtual results::plugin_description open(const std::filesystem::path& file) = 0;
   virtual void ask_support(std::uint32_t variant, const problem& p, const kzoo_device& on) = 0;
-  // As kzoo_variant has it.
+  // As in kzoo_variant.
   virtual std::uint64_t workspace_bytes(std::uint32_t variant, const problem& p,
                                         const kzoo_device& on) = 0;
   virtual void create(int slot, std::uint32_t variant, const problem& p, const kzoo_device& on) = 0;
-  // Of all runs until the next call.
+  // For all runs until the next call.
   virtual void place(int slot, const placement& where, void* stream) = 0;
   virtual void run(int slot) = 0;
   // Of the last run.
   virtual std::vector<results::launch> launches(int slot) = 0;
   virtual void destroy(int slot) = 0;
-  // Lets threads that it has left running go on for a while, where they are held between its calls.
+  // Lets the plugin's remaining threads run for a while, if they are held between its calls.
   virtual void go_on() {}
-  // Bytes that it and its process have allocated.
+  // Bytes allocated by the plugin and its process.
   virtual std::int64_t heap_in_use() = 0;
-  // The libraries for matrix products that it has loaded by now: "cublas".
+  // GEMM libraries that it has loaded so far: "cublas".
   virtual std::vector<std::string> product_libraries() = 0;
 };
 

@@ -81,7 +81,7 @@ void run_instance(const kzoo_variant& variant, void* instance, const kzoo_argume
   try {
     require_ok(variant.run(&variant, instance, &arguments, &reason.text), reason);
   } catch (const refusal& r) {
-    // Once created, an instance can no longer decline: any failure is an error.
+    // An instance can no longer reject its problem: any failure is an error.
     throw refusal{"error", r.reason};
   }
 }

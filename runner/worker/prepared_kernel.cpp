@@ -23,7 +23,7 @@
 namespace kzoo::worker {
 namespace {
 
-// No group begins at the opposite of a row, and scales of blocks are positive.
+// Inverted offsets of groups would be invalid, and block scales are positive.
 bool may_be_negative(data::content inside) {
   switch (inside) {
     case data::content::offsets:
@@ -36,12 +36,11 @@ bool may_be_negative(data::content inside) {
   }
 }
 
-// Warm-up stops after this time, however many warm-up runs were asked for.
+// Warm-up stops after this time, even before all warm-up runs.
 constexpr double kWarmSeconds = 0.002;
 
-// The speed of a kernel depends measurably on where its matrices are in physical memory, and an
-// allocator tends to return the same addresses again. An unused allocation of random size before
-// each matrix moves it.
+// A kernel's speed depends measurably on its matrices' physical addresses, and allocators tend to
+// reuse addresses. An unused allocation of random size before each matrix moves it.
 std::size_t random_gap_bytes() {
   constexpr std::size_t kStep = 64 << 10, kMaxSteps = 128;
   static std::minstd_rand random{std::random_device{}()};
@@ -54,8 +53,8 @@ prepared_kernel::~prepared_kernel() {
   try {
     destroy_instance();
   } catch (...) {
-    // The process of the plugin has ended, and its instance with it; or a signal has come, which
-    // whoever waits next is told of.
+    // The plugin's process and its instance have ended, or a signal has come, which the next wait
+    // reports.
   }
 }
 
@@ -70,7 +69,7 @@ void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_prec
     throw refusal{"error",
                   fmt::format("it asks for {} bytes of workspace, more than the device has",
                               workspace_bytes_)};
-  // What is not used again is freed before anything new is allocated.
+  // Frees what is not reused before allocating anything new.
   const data::matrix workspace = workspace_spec(workspace_bytes_);
   if (workspace_ && (spoiled_ || workspace_->spec().cols != workspace.cols)) workspace_.reset();
   if (!matrices_.c || matrices_.problem != p || spoiled_) {
@@ -93,7 +92,7 @@ void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_prec
 }
 
 void prepared_kernel::add_gap() {
-  // Where an access around an allocation faults, there are no neighbours, and no need of gaps.
+  // If accesses around allocations fault, gaps are not needed.
   if (backend_.faults_around()) return;
   const std::size_t bytes = random_gap_bytes();
   matrices_.gaps.push_back(std::make_unique<device_memory>(backend_, bytes));
@@ -144,7 +143,8 @@ run_report prepared_kernel::run(const run_request& how) {
   if (const std::string left = backend_.pending_error(); !left.empty()) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
-  // Where code is loaded by the first launch, that waits for the device: no run like the others.
+  // The first launch may load code, which synchronizes the device: such a run is not like the
+  // others.
   if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
     run_once(devices::start::idle, devices::other_streams::free, fresh());
   const devices::finished_run done = run_once(
@@ -198,10 +198,10 @@ void prepared_kernel::place() {
 }
 
 std::uint64_t prepared_kernel::fresh_seed() const {
-  constexpr int kMostDraws = 16;  // groups that all have as many rows have the same each time
+  constexpr int kMostDraws = 16;  // equally large groups are the same for each seed
   problem next = filled_;
   for (int draw = 0; draw < kMostDraws; ++draw) {
-    next.seed = devices::random_key() & INT64_MAX;  // it is stored as a signed number
+    next.seed = devices::random_key() & INT64_MAX;  // stored as a signed number
     if (next.groups == 0 ||
         !data::have_same_rows(operands_of(next).offsets, operands_of(filled_).offsets))
       break;
@@ -326,7 +326,7 @@ void prepared_kernel::call_plugin() {
   try {
     plugin_.run(slot_);
   } catch (...) {
-    mark_redzones(false);  // for what is filled next
+    mark_redzones(false);  // for the next fill
     throw;
   }
   mark_redzones(false);
@@ -336,7 +336,7 @@ void prepared_kernel::call_plugin() {
 }
 
 changes prepared_kernel::find_changes() {
-  // C has been judged; what is left are its zones.
+  // C has been judged; only its zones are left.
   std::vector<const device_matrix*> all;
   for (const auto& input : matrices_.inputs) all.push_back(input.get());
   if (workspace_) all.push_back(workspace_.get());

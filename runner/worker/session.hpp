@@ -1,8 +1,7 @@
 #pragma once
-// One plugin on one device, judged and timed: what plugin_client.hpp asks for. Requests and replies
-// are JSON objects, so that a session in this process and one in a worker work alike. On a GPU it
-// is in the worker, on the CPU in the supervisor: there only the plugin's calls are the worker's
-// (calls.hpp).
+// Judges and times one plugin on one device for plugin_client.hpp. Requests and replies are JSON
+// objects, in one process or between two. On a GPU the session is in the worker. On the CPU it is
+// in the supervisor, and the worker only calls the plugin (calls.hpp).
 //
 //   {"op": "open", "file"}                                    -> {"plugin": {…}}
 //   {"op": "supports", "device", "variant", "problem"}        -> {}
@@ -18,10 +17,9 @@
 //   {"op": "destroy", "slot"}                                 -> {}
 //   {"op": "free_memory"}                                     -> memory_report
 //
-// or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. Where the
-// plugin has loaded libraries that multiply matrices, their names are added as "libraries": […].
-// A slot holds one prepared kernel: instances that are alive at the same time are in different
-// slots. messages.hpp has the reports.
+// or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. Names of
+// GEMM libraries that the plugin has loaded are added as "libraries": […]. A slot holds one
+// prepared kernel; live instances are in different slots. messages.hpp has the reports.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
@@ -41,23 +39,23 @@
 
 namespace kzoo::worker {
 
-// What `work` returns, or the status that stands for what it throws; but failure passes.
+// The result of `work`, or the status for its exception; lets failure pass.
 nlohmann::json answer(const std::function<nlohmann::json()>& work);
 
 class session {
  public:
-  // Calls `plugin`, whose library is called `name`. `own_code`: of this process, which plugins must
-  // not change; null if other tools may, or if there is no plugin in it. `memory`: of the CPU's
-  // matrices; null: this process's own.
+  // Calls `plugin`, whose library is called `name`. `own_code`: code that plugins must not change;
+  // null if other tools may, or if this process has no plugin. `memory`: for the CPU's matrices;
+  // null: this process's own.
   session(plugin& plugin, std::string name, process::shared_memory& output,
           const loaded_code* own_code = nullptr, devices::host_memory* memory = nullptr);
   ~session();
 
-  // Requests that name a device do this, too. Where it fails, all of them fail with its reason.
+  // Requests that name a device open it, too. After a failure, all of them fail with its reason.
   void open_device(const std::string& name);
 
-  // Does not throw when a plugin or a device fails: the reply is then a status. Throws failure when
-  // the process of the plugin does.
+  // Returns a status when a plugin or a device fails. Throws failure when the plugin's process
+  // does.
   nlohmann::json handle(const nlohmann::json& request);
 
  private:
@@ -70,7 +68,7 @@ class session {
   void check_own_code() const;
 
   devices::backend& device_of(const nlohmann::json& request);
-  // What was prepared in the request's slot.
+  // The kernel in the request's slot.
   prepared_kernel& kernel_in(const nlohmann::json& request);
 
   plugin& plugin_;
@@ -81,7 +79,7 @@ class session {
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
   std::exception_ptr no_device_;  // why it could not be opened
-  std::int64_t free_before_ = 0;  // of the device's memory, before the first prepare
+  std::int64_t free_before_ = 0;  // device memory before the first prepare
   prepared_kernel::history history_;
   std::map<int, prepared_kernel> kernels_;  // by slot
   std::map<int, cell_range> ranges_;        // by slot: from prepare() to destroy()

@@ -4,7 +4,6 @@
 
 namespace kzoo::worker {
 
-// Time since construction, by the host's clock.
 class stopwatch {
  public:
   double seconds() const {

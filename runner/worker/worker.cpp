@@ -17,8 +17,8 @@
 namespace kzoo::worker {
 
 std::uint64_t worker_memory_limit() {
-  // Of the memory that is free now. Device memory does not count, nor address space that CUDA
-  // reserves without using it.
+  // Share of the memory that is free now. Excludes device memory and address space that CUDA only
+  // reserves.
   constexpr double kShare = 0.8;
   const char* ranks = std::getenv(kRanksVariable);
   static const auto bytes =
@@ -28,15 +28,15 @@ std::uint64_t worker_memory_limit() {
 }
 
 process::confinement of_plugins() {
-  // What a plugin prints is kept in memory: beyond this its writes just fail.
+  // Plugin output is kept in memory; writes beyond this limit fail.
   constexpr std::uint64_t kMostPrinted = std::uint64_t{256} << 20;
   process::confinement c;
-#if !defined(__SANITIZE_ADDRESS__)  // which maps terabytes that it does not use
+#if !defined(__SANITIZE_ADDRESS__)  // ASan maps terabytes without using them
   c.data_bytes = worker_memory_limit();
 #endif
   c.file_bytes = kMostPrinted;
   c.longer_writes_fail = true;
-  if (process::has_profiler()) {  // which is in the same process
+  if (process::has_profiler()) {  // in the same process
     c.most_processes = process::enough_processes();
     c.network = c.privileged = c.writes_in_proc = true;
   }
@@ -52,7 +52,7 @@ int worker_main(std::string_view device) {
   loaded_plugin plugin;
   session judged_here(plugin, "", output, &own_code);
   calls judged_elsewhere(plugin, process::kMatricesFd);
-  // Before there is any code of a plugin, so that all workers may do so at the same time, and none
+  // Before any plugin code is loaded: all workers may open the device at the same time, and none
   // sees GPUs that are hidden from it.
   if (!device.empty()) judged_here.open_device(std::string(device));
   for (;;) {
@@ -64,7 +64,7 @@ int worker_main(std::string_view device) {
     if (!control.send(is_call ? judged_elsewhere.handle(*request) : judged_here.handle(*request)))
       break;
   }
-  // Without destructors: those of a plugin, or a broken device, could crash here.
+  // Without destructors: a plugin's, or a broken device, could crash here.
   std::_Exit(0);
 }
 

@@ -10,16 +10,16 @@ namespace kzoo::worker {
 
 inline constexpr std::string_view kWorkerCommand = "__worker";
 
-// An environment variable: the number of ranks among which host memory for workers is divided.
+// An environment variable: the number of ranks that share host memory for workers.
 inline constexpr const char* kRanksVariable = "KZOO_RANKS";
 
-// How many bytes of host memory a worker may allocate: a share of what is free at the first call.
+// Bytes of host memory that a worker may allocate: a share of the free memory at the first call.
 std::uint64_t worker_memory_limit();
 
-// How every process is started that loads a plugin.
+// Confinement of every process that loads a plugin.
 process::confinement of_plugins();
 
-// Opens the device, if one is named, then answers requests until the supervisor closes the channel.
+// Opens the device, if given, then answers requests until the supervisor closes the channel.
 int worker_main(std::string_view device);
 
 }  // namespace kzoo::worker
