@@ -72,7 +72,6 @@ std::string name_of(const epilogue_stage& stage) {
 }  // namespace
 
 std::string_view stage_name(stage_kind kind) {
-  // In the order of the enumeration.
   constexpr std::array<std::string_view, kStageKinds.size()> kNames{
       "bias", "row_bias", "residual",  "column_scale", "row_scale",
       "relu", "gelu",     "gelu_tanh", "silu",         "clamp"};
@@ -107,7 +106,7 @@ stage_list epilogue_from_name(std::string_view name) {
   stage_list stages;
   if (trimmed(name).empty()) return stages;
   for (std::size_t begin = 0; begin <= name.size();) {
-    // Not the one of a number: clamp(0, 1e+20).
+    // Skips a + inside a number: clamp(0, 1e+20).
     const std::size_t open = name.find('(', begin), plus = name.find('+', begin);
     const std::size_t from = open < plus ? std::min(name.find(')', open), name.size()) : begin;
     const std::size_t end = std::min(name.find('+', from), name.size());

@@ -1,7 +1,6 @@
 #pragma once
-// What a problem does to each element of alpha A B + beta C before it is stored, written as people
-// say it: "bias + relu". Its stages are applied in order. Some have an operand of their own, of
-// their name, beside A, B and C.
+// Stages applied in order to each element of alpha A B + beta C before it is stored: "bias + relu".
+// Some stages have an operand with the stage's name, besides A, B and C.
 
 #include <kzoo/abi.h>
 
@@ -14,11 +13,11 @@
 
 namespace kzoo {
 
-// `bias`: adds a vector of N, the same for all rows; `row_bias`: one of M, the same for all
-// columns; `residual`: adds a matrix of M x N; `column_scale` and `row_scale` multiply by a vector
-// of N, or of M; `relu`: max(x, 0); `gelu`: x times the normal distribution function of x
-// (Hendrycks and Gimpel 2016), by erf; `gelu_tanh`: their approximation by tanh; `silu`: x / (1 +
-// exp(-x)); `clamp`: min(max(x, low), high).
+// `bias`: adds a vector of N, the same for all rows; `row_bias`: a vector of M, the same for all
+// columns; `residual`: an M x N matrix. `column_scale`, `row_scale`: multiply by a vector of N or
+// M. `relu`: max(x, 0). `gelu`: x times x's normal distribution function, by erf (Hendrycks and
+// Gimpel 2016); `gelu_tanh`: their tanh approximation. `silu`: x / (1 + exp(-x)). `clamp`:
+// min(max(x, low), high).
 enum class stage_kind {
   bias,
   row_bias,
@@ -36,7 +35,6 @@ inline constexpr std::array kStageKinds{
     stage_kind::row_scale, stage_kind::relu,     stage_kind::gelu,     stage_kind::gelu_tanh,
     stage_kind::silu,      stage_kind::clamp};
 std::string_view stage_name(stage_kind kind);
-// Whether a stage adds, or multiplies by, an operand.
 constexpr bool adds(stage_kind kind) { return kind <= stage_kind::residual; }
 constexpr bool multiplies(stage_kind kind) {
   return kind == stage_kind::column_scale || kind == stage_kind::row_scale;
@@ -46,17 +44,17 @@ constexpr bool has_operand(stage_kind kind) { return adds(kind) || multiplies(ki
 
 struct epilogue_stage {
   stage_kind what = stage_kind::relu;
-  kzoo_type type = 0;        // of its operand's elements; 0: that of C, for a scale f32
+  kzoo_type type = 0;        // of the operand; 0: C's type, for scales f32
   double low = 0, high = 0;  // of clamp
 
   auto operator<=>(const epilogue_stage&) const = default;
 };
-using stage_list = std::vector<epilogue_stage>;  // empty: C = alpha A B + beta C, as ever
+using stage_list = std::vector<epilogue_stage>;  // empty: C = alpha A B + beta C
 
 inline constexpr std::size_t kMostStages = KZOO_MOST_STAGES;
 
-// "bias + relu", "bias:f32 + clamp(-1, 1)", and back. Throws std::invalid_argument, whose what()
-// says which words are wrong.
+// "bias + relu", "bias:f32 + clamp(-1, 1)", and back. Throws std::invalid_argument with the wrong
+// words.
 std::string epilogue_name(const stage_list& stages);
 stage_list epilogue_from_name(std::string_view name);
 

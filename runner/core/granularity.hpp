@@ -8,21 +8,21 @@
 
 namespace kzoo {
 
-// M, N and K that are multiples of these, and rows that each start at a multiple of so many bytes.
+// M, N and K are multiples of these; each row starts at a multiple of row_bytes.
 struct size_granularity {
   std::int64_t m = 1, n = 1, k = 1, row_bytes = 1;
 };
 
-// One with multiples of both. A number too large for any problem is as good as another.
+// Common multiples of both. Too large numbers are cut off: no problem has such sizes.
 size_granularity both_of(const size_granularity& x, const size_granularity& y);
 
-// The next larger problem that keeps it.
+// The next larger problem that satisfies `g`.
 problem rounded_up(problem p, const size_granularity& g);
 
-// Bytes of the smallest element: what rows of all matrices are counted in.
+// Bytes of the smallest element type; rows of all matrices are counted in it.
 std::int64_t narrowest(const element_types& types);
 
-// Which size of the problem is not as it says: "M a multiple of 128, not 100"; "": all are.
+// The size that breaks `g`: "M a multiple of 128, not 100"; "": none.
 std::string broken_by(const size_granularity& g, const problem& p);
 
 }  // namespace kzoo

@@ -1,5 +1,5 @@
 #pragma once
-// Which kernel: a variant of a plugin.
+// Names a kernel: a variant of a plugin.
 
 #include <kzoo/identifier.hpp>
 
@@ -9,12 +9,12 @@
 
 namespace kzoo {
 
-// A plugin's or variant's id may be so long.
+// Longest id of a plugin or variant.
 inline constexpr std::size_t kLongestIdentifier = 100;
 
 struct kernel_id {
   std::string plugin;   // its file's name: what users type
-  std::string variant;  // empty where the plugin could not be asked for its variants
+  std::string variant;  // empty if the plugin could not be asked for its variants
 
   // "plugin:variant", or the plugin alone.
   std::string name() const { return variant.empty() ? plugin : plugin + ":" + variant; }

@@ -5,7 +5,7 @@
 
 namespace kzoo {
 
-// What c++filt makes of a mangled name; any other as it is.
+// Demangles like c++filt; returns other names unchanged.
 std::string demangled(const std::string& name);
 // Shortens "void (anonymous namespace)::f<(int)8, float>(T1)" to "f<8, float>".
 std::string short_kernel_name(std::string demangled);

@@ -1,5 +1,5 @@
 #pragma once
-// A position in a file, written as compilers write it and editors read it.
+// A position in a file, in the form of compilers and editors.
 
 #include <string>
 

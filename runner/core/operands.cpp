@@ -18,17 +18,17 @@ struct contents {
   data::content a, b, c;
 };
 
-// Of sparse signs about 341 along k are not 0, at any K from 512 on, and more than 512 never: that
-// would be nine standard deviations more.
+// At any K from 512 on, about 341 sparse signs along k are nonzero. More than 512 would be nine
+// standard deviations.
 constexpr std::int64_t kDense = 512;
 
-// The fraction bits of the narrower format next to f32 or f64, and two.
+// The fraction bits of the next narrower format than f32 or f64, plus two.
 constexpr std::uint64_t kWiderThanTf32 = 12, kWiderThanFp32 = 26;
 
-// i32: products that are exact in fp32, and sums that are not. f32, f64: inputs that are not exact
-// in any narrower format. All others: partial sums that climb and come down again, so that narrower
-// accumulators lose bits: above 2^24 for i8, which fp32 cannot hold, far above 2^11 for f16 and
-// bf16, up to 2^19 for fp8.
+// i32: products that are exact in fp32, and sums that are not. f32, f64: inputs that no narrower
+// format holds exactly. Others: partial sums that rise and fall again, so that narrower
+// accumulators lose bits: above 2^24 for i8 (too large for fp32), far above 2^11 for f16 and bf16,
+// up to 2^19 for fp8.
 contents probe_of(kzoo_type type) {
   using enum data::content;
   switch (type) {
@@ -94,8 +94,8 @@ contents contents_of(const problem& p) {
   }
 }
 
-// The powers of two by which fill::scaled and fill::uneven multiply A and B, and the scales of
-// their blocks the other way.
+// The powers of two by which fill::scaled and fill::uneven multiply A and B, and the opposite
+// powers of block scales.
 struct exponents {
   std::int64_t a = 0, b = 0, scale_a = 0, scale_b = 0;
 };
@@ -114,13 +114,13 @@ exponents exponents_of(const problem& p) {
   return all;
 }
 
-// The bits of odd integers: all that the type has, or what the narrower format next to it has not.
+// The number of bits of odd integers: all of the type, or more than the next narrower format has.
 std::uint64_t odd_bits(const problem& p, kzoo_type type) {
   if (has_lone_products(p.data.what)) return static_cast<std::uint64_t>(stored_bits(type)) + 1;
   return type == KZOO_F64 ? kWiderThanFp32 : kWiderThanTf32;
 }
 
-// What `inside` needs to know of a problem; that of A or B.
+// The parameter of `inside` for A or B.
 std::uint64_t parameter_of(data::content inside, const problem& p, kzoo_type type, bool is_b) {
   if (inside == data::content::odd) return odd_bits(p, type);
   if (inside == data::content::sparse_signs) return static_cast<std::uint64_t>(p.k / kDense);
@@ -130,7 +130,7 @@ std::uint64_t parameter_of(data::content inside, const problem& p, kzoo_type typ
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(p.data.parameter));
 }
 
-// What an operand of the epilogue holds: as A and B, integers where sums are to be exact.
+// An epilogue operand's content: like A and B, integers if sums must be exact.
 data::content content_of_named(const problem& p) {
   using enum data::content;
   switch (p.data.what) {
@@ -152,7 +152,7 @@ data::content content_of_named(const problem& p) {
   }
 }
 
-// The numbers of matrices: each has a key of its own.
+// Numbers of the matrices: each gets its own key.
 constexpr std::int64_t kA = 0, kB = 1, kC = 2, kScalesOfA = 3, kScalesOfB = 4, kOffsets = 5,
                        kFirstStage = 6;
 
@@ -162,7 +162,7 @@ std::uint64_t key_of(const problem& p, std::int64_t number, std::string_view nam
 
 data::matrix stored(const epilogue_stage& stage, const problem& p) {
   data::matrix x{stage.type, content_of_named(p), 1, p.n, p.n, 0};
-  // Beyond the range of the products; C stays in that of fp16, with two factors as well.
+  // Larger than the products' range; even with two factors C stays in fp16's range.
   constexpr std::uint64_t kOfTerms = 8, kOfFactors = 4;
   if (x.inside == data::content::scaled) x.parameter = adds(stage.what) ? kOfTerms : kOfFactors;
   if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.what), p.dtype.c);
@@ -179,15 +179,15 @@ data::matrix stored(const epilogue_stage& stage, const problem& p) {
   return x;
 }
 
-// What scales hold: powers of two where sums are to be exact, and 1 where they are to be exact
-// beyond the integers of fp32.
+// Content of scales: powers of two if sums must be exact, 1 if exact beyond fp32's
+// integers.
 data::content content_of_scales(const problem& p) {
   using enum data::content;
   if (p.data.what == fill::integers) return one_or_two;
   return has_integers(p.data.what) ? ones : scales;
 }
 
-// The scales of x, A or B with `size` rows (columns), as abi.h says how they are stored.
+// The scales of x (A or B) with `size` rows (columns), stored as abi.h says.
 data::matrix stored_scales(const problem& p, const data::matrix& x, const scale_block& block,
                            std::int64_t size, std::int64_t number) {
   constexpr std::int64_t kAligned = 4;  // rows of f32 start at multiples of 16 bytes

@@ -52,7 +52,7 @@ int sum_bits(kzoo_precision declared) {
   }
 }
 
-// The larger, the more precise; the first that differs decides.
+// The first difference decides; larger is more precise.
 auto order_of(kzoo_precision declared, const element_types& types) {
   const int held = std::max(stored_bits(types.a), stored_bits(types.b));
   return std::tuple(sum_bits(declared), std::min(held, input_bits(declared)),

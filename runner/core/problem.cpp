@@ -81,7 +81,6 @@ bool is_fp32(kzoo_precision precision) {
 }
 
 std::string_view fill_name(fill f) {
-  // In the order of the enumeration.
   constexpr std::array<std::string_view, std::size_t(fill::lone_b) + 1> kNames{
       "uniform", "integers", "probe",    "signs",     "normal",  "zeros",    "ones",
       "sparse",  "powers",   "few_bits", "unequal",   "probe_b", "specials", "scaled",
@@ -157,7 +156,7 @@ problem as_told(problem p) {
   p.data = {};
   p.seed = 1;
   p.renewed.clear();
-  p.group_rows = data::group_rows::even;  // where they begin is in a matrix
+  p.group_rows = data::group_rows::even;  // a matrix tells where groups begin
   return p;
 }
 

@@ -20,11 +20,10 @@
 
 namespace kzoo {
 
-// 0 for what is no element type.
+// 0 if `type` is no element type.
 std::size_t type_size(kzoo_type type);
 bool is_integer(kzoo_type type);
 
-// The element types of A, B and C.
 struct element_types {
   kzoo_type a = KZOO_F32, b = KZOO_F32, c = KZOO_F32;
 
@@ -34,7 +33,7 @@ struct element_types {
       : a(of_a), b(of_b), c(of_c) {}
   auto operator<=>(const element_types&) const = default;
 };
-// Those that a problem may have.
+// The combinations that a problem may have.
 inline constexpr std::array<element_types, 14> kElementTypes{{KZOO_F32,
                                                               KZOO_F16,
                                                               KZOO_BF16,
@@ -51,16 +50,15 @@ inline constexpr std::array<element_types, 14> kElementTypes{{KZOO_F32,
                                                               {KZOO_BF16, KZOO_I4, KZOO_BF16}}};
 // "f32", "bf16->f32", "e4m3*e5m2->bf16": as in experiment files and results.
 std::string types_name(const element_types& types);
-// The one of kElementTypes with this name.
+// The element of kElementTypes with this name.
 std::optional<element_types> types_from_name(std::string_view name);
 // Whether C holds integers; then A and B do too.
 bool is_integer(const element_types& types);
-// Whether C is of a type whose elements may go through an epilogue: f32, f16 or bf16.
+// Whether C's type allows an epilogue: f32, f16 or bf16.
 bool has_epilogues(const element_types& types);
-// Whether A and B are of 8-bit floating types, which have scales.
+// Whether A and B have 8-bit floating-point types, which have scales.
 bool is_scaled(const element_types& types);
-// Whether blocks of A, or of B, may have scales: those of 8-bit floating types, and of a B of 4
-// bits.
+// Whether A (or B) may have block scales: 8-bit floating-point types, and an int4 B.
 bool has_scale_blocks(const element_types& types, bool of_b);
 
 inline constexpr std::array<kzoo_precision, 10> kPrecisions{
@@ -71,7 +69,6 @@ std::string_view precision_name(kzoo_precision precision);
 std::vector<std::string> precision_names(const std::vector<kzoo_precision>& precisions);
 std::optional<kzoo_precision> precision_from_name(std::string_view name);
 
-// Some of kPrecisions.
 class precision_set {
  public:
   constexpr void add(kzoo_precision p) { bits_ |= 1U << p; }
@@ -85,33 +82,30 @@ class precision_set {
   std::uint32_t bits_ = 0;
 };
 
-// Is a result for f32 matrices as accurate as one of fp32 arithmetic?
+// Whether results for f32 matrices are as accurate as fp32 arithmetic.
 bool is_fp32(kzoo_precision precision);
 
-// What a problem asks its matrices to hold, A, B and C together; core/operands.cpp turns it into a
-// data::content for each of them. `uniform`: zero-mean in [-1, 1), rounded to the element type.
-// `unequal`: the same, but column 0 of A is larger by 2^30 and meets a row of zeros in B: what a
-// format with one exponent for a row cannot represent; f32 only. The others are integers whose sums
-// are exact in fp32, in any order of summation: `integers`: in [-8, 8], exact up to K = 2^18;
-// `probe`: exact up to K = 4096 in the accumulators that the type is made for, with inputs and sums
-// that narrower formats cannot hold: see operands.cpp;
-// `probe_b`: for f32 and f64, probe with the inputs of A and B exchanged;
-// `lone`: each element of C is one of A, or its opposite, with every bit that its type has, since B
-// has 1 or -1 in one row of each column, and zeros; `lone_b`: with A and B exchanged;
-// `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
+// Contents of A, B and C; core/operands.cpp derives each matrix's data::content.
+// `uniform`: zero-mean in [-1, 1), rounded to the element type. `unequal` (f32 only): uniform, but
+// column 0 of A is larger by 2^30 and meets a row of zeros in B: formats with one exponent per row
+// cannot represent it.
+// Integers whose sums are exact in fp32, in any order: `integers`: in [-8, 8], exact up to K =
+// 2^18; `probe`: exact up to K = 4096 in the type's usual accumulators, with inputs and sums that
+// narrower formats cannot hold (operands.cpp); `probe_b`: for f32 and f64, probe with A and B
+// exchanged; `lone`: each element of C is one of A, or its negative, with all bits of its type,
+// since each column of B is 1 or -1 in one row and 0 elsewhere; `lone_b`: A and B exchanged;
+// `signs`: -1, 0 and 1, sparse enough for C to be exact in every element type at any K.
 //
-// For times, which depend on the data because power limits the clock:
-// `normal`: the sum of four numbers uniform in [-1/2, 1/2): zero-mean, with uniform's variance,
-// 1/3; `zeros`, `ones`; `sparse`: uniform, but a share of the elements is 0; `powers`: powers of
-// two of either sign, from 2^-range to 1; `few_bits`: uniform, cut to so many fraction bits of the
-// significand.
+// For timing, which depends on the data because power limits the clock: `normal`: the sum of four
+// numbers uniform in [-1/2, 1/2), zero-mean with uniform's variance, 1/3; `zeros`, `ones`;
+// `sparse`: uniform with a share of zeros; `powers`: powers of two of either sign, from 2^-range to
+// 1; `few_bits`: uniform, cut to some fraction bits.
 //
-// For checks alone: `specials`, uniform with a few infinities and NaN, in C too, with a number
-// other than 0 NaN alone; `scaled`: uniform, in A and B times 2^number; `uneven`: in A times
-// 2^number, in B divided by it; `full` and `full_b`, for integers: all bits in A, or in B, and in
-// C, so that products and sums wrap; `unequal_b`: row 0 of B is larger by 2^30 and meets zeros in
-// A; `stale`: uniform, but C starts as numbers that are large, times 2^number, where beta is 0 as
-// well.
+// Only for checks: `specials`: uniform with a few infinities and NaN (with a nonzero number only
+// NaN), in C too; `scaled`: uniform, in A and B times 2^number; `uneven`: in A times 2^number, in B
+// divided by it; `full`, `full_b`: integers with all bits in A, or in B, and in C, so that products
+// and sums wrap; `unequal_b`: row 0 of B is larger by 2^30 and meets zeros in A; `stale`: uniform,
+// but C starts with large numbers, times 2^number, even if beta is 0.
 enum class fill {
   uniform,
   integers,
@@ -135,21 +129,21 @@ enum class fill {
   lone,
   lone_b
 };
-// Those that an experiment may name.
+// The fills that an experiment may name.
 inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe,   fill::signs,
                                       fill::normal,  fill::zeros,    fill::ones,    fill::sparse,
                                       fill::powers,  fill::few_bits, fill::unequal, fill::probe_b};
 std::string_view fill_name(fill f);
-// What the number after a fill's name may be: none where `most` is 0.
+// Range of the number after a fill's name; `most` 0: no number.
 struct fill_range {
   double least = 0, most = 0;
   bool whole = true;
 };
 fill_range parameter_of(fill f);
 
-// A fill with its number: "uniform", "sparse:0.9", "few_bits:3". For checks alone: integers of
-// floating types with a spread, of which each row of A and each column of B is multiplied by a
-// power of two from 2^-spread to 1, and C by both, so that sums are as exact: "probe*2^-20".
+// A fill with its number: "uniform", "sparse:0.9", "few_bits:3". `spread`, only for checks, on
+// integers of floating-point types: each row of A and column of B is multiplied by a power of two
+// from 2^-spread to 1, and C by both. Sums stay exact: "probe*2^-20".
 struct filling {
   fill what = fill::uniform;
   double parameter = 0;
@@ -163,59 +157,58 @@ std::string filling_name(const filling& f);
 std::optional<filling> filling_from_name(std::string_view name);
 // Whether matrices of integers can be filled with it.
 bool has_integers(fill f);
-// Whether each element of C has one product that is not 0.
+// Whether each element of C has only one nonzero product.
 constexpr bool has_lone_products(fill f) { return f == fill::lone || f == fill::lone_b; }
-// The fill of a problem that does not name one: integers for integer types, else uniform.
+// The default fill: integers for integer types, else uniform.
 fill default_fill(const element_types& types);
 
-// Which operand all products of a batch have in common: its stride is 0.
+// The operand that all GEMMs of a batch share: its stride is 0.
 enum class shared_operand { none, a, b };
 inline constexpr std::array kSharedOperands{shared_operand::none, shared_operand::a,
                                             shared_operand::b};
 std::string_view shared_name(shared_operand shared);
 
-// "even", "skewed", "half_empty", "single".
 std::string_view group_rows_name(data::group_rows how);
 
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
 inline constexpr std::uint64_t kMatrixAlignment = 256;
 
-// What a problem may have at most: then no product of its sizes overflows.
+// Limits of a problem: products of its sizes do not overflow.
 inline constexpr std::int64_t kLargestDimension = 1048576;
 inline constexpr std::int64_t kMostPadding = 65536;
-inline constexpr std::int64_t kMostProducts = 65536;  // of a batch
+inline constexpr std::int64_t kMostProducts = 65536;  // GEMMs in a batch
 inline constexpr std::int64_t kMostGroups = 4096;
 
-// C = alpha A B + beta C, or what an epilogue makes of it; A is m x k, B is k x n, C is m x n. C is
-// row-major; the layout says which of A and B are transposed in memory. A batch is many such
-// products of one shape, each of whose matrices starts a stride after that of the product before.
-// With groups, the rows of A and C are split, and each part is multiplied by a B of its own.
+// C = alpha A B + beta C, then the epilogue. A is m x k, B is k x n, C is m x n. C is row-major;
+// the layout tells which of A and B are transposed in memory. In a batch, GEMMs of one shape follow
+// each other at a fixed stride. With groups (grouped GEMM), each group of rows of A and C has its
+// own B.
 struct problem {
   std::int64_t m = 256, n = 256, k = 256;
   element_types dtype{};
   double alpha = 1.0, beta = 0.0;
   filling data{};
-  // Elements added to each row of A as it is stored; twice that of B, three times of C.
+  // Elements added to each stored row of A; twice as many for B, three times for C.
   std::int64_t padding = 0;
   std::uint64_t seed = 1;
   kzoo::layout layout = kzoo::layout::nn;
-  double scale_a = 1.0, scale_b = 1.0;  // what elements of 8-bit floating types are multiplied by
-  std::int64_t batch = 1;               // products
-  // Elements between the A of one product and the next; twice that of B, three times of C.
+  double scale_a = 1.0, scale_b = 1.0;  // factors of elements of 8-bit floating-point types
+  std::int64_t batch = 1;               // number of GEMMs
+  // Elements between two matrices A of a batch; twice as many for B, three times for C.
   std::int64_t batch_padding = 0;
   shared_operand batch_shared = shared_operand::none;
-  stage_list epilogue{};                         // of results of f32, f16 and bf16
-  scale_block scale_block_a{}, scale_block_b{};  // of 8-bit floating types: what has a scale each
-  std::int64_t groups = 0;                       // of rows; 0: none. Then there is no batch
+  stage_list epilogue{};                         // only if C is f32, f16 or bf16
+  scale_block scale_block_a{}, scale_block_b{};  // the part of A and of B with a common scale
+  std::int64_t groups = 0;                       // groups of rows, without a batch; 0: none
   data::group_rows group_rows = data::group_rows::even;
-  // Lower precisions than that of the types, in which a result may be computed all the same.
+  // Lower precisions than the types' usual one that are accepted.
   precision_set allow{};
-  std::string renewed{};  // the input ("A", "bias") that alone has the numbers of the next seed
+  std::string renewed{};  // the only input ("A", "bias") with the next seed's numbers
 
   std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }
   std::int64_t ldb() const { return (is_b_transposed(layout) ? k : n) + 2 * padding; }
   std::int64_t ldc() const { return n + 3 * padding; }
-  // Elements from one product's matrix to the next one's; 0 without a batch.
+  // Elements between two matrices of a batch; 0 without a batch.
   std::int64_t stride_a() const {
     const bool one = batch == 1 || batch_shared == shared_operand::a;
     return one ? 0 : (is_a_transposed(layout) ? k : m) * lda() + batch_padding;
@@ -225,15 +218,15 @@ struct problem {
     return one ? 0 : (is_b_transposed(layout) ? n : k) * ldb() + 2 * batch_padding;
   }
   std::int64_t stride_c() const { return batch == 1 ? 0 : m * ldc() + 3 * batch_padding; }
-  // How many there are in memory.
+  // Matrices in memory.
   std::int64_t count_a() const { return batch_shared == shared_operand::a ? 1 : batch; }
   std::int64_t count_b() const {
     if (groups > 0) return groups;
     return batch_shared == shared_operand::b ? 1 : batch;
   }
-  // The rows of C of all products, which are numbered through: row r is row r % m of product r / m.
+  // Rows of C over the batch: row r is row r % m of GEMM r / m.
   std::int64_t all_rows() const { return batch * m; }
-  // Whether the elements of a row of B fill whole bytes: of 4 bits, only an even number does.
+  // Whether a row of B fills whole bytes: an int4 row needs an even number of elements.
   bool fills_bytes() const {
     return dtype.b != KZOO_I4 || (is_b_transposed(layout) ? k : n) % 2 == 0;
   }
@@ -243,25 +236,25 @@ struct problem {
   auto operator<=>(const problem&) const = default;
 };
 
-// Why matrices of these types have no such product, in a sentence; "": they have.
+// Why matrices of these types allow no such GEMM, in a sentence; "": they do.
 std::string why_not_of_types(const problem& p);
 
-// What a kernel is told of a problem: without the numbers in its matrices.
+// The problem as a kernel sees it: without the numbers in its matrices.
 problem as_told(problem p);
 
 // The problem of this size and type, with defaults for everything else.
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype = {});
 
-// The same kind of problem in another size: with its types, layout, epilogue, scale blocks and
-// groups, and defaults for everything else.
+// A problem of another size with the same types, layout, epilogue, scale blocks and groups, and
+// defaults for everything else.
 problem resized(const problem& like, std::int64_t m, std::int64_t n, std::int64_t k);
 
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
 std::string shape_name(const problem& p);
-// "512x512x512 f32", with layout, batch, alpha, beta, scales, padding, fill and seed only where
-// they are not the default.
+// "512x512x512 f32", with layout, batch, alpha, beta, scales, padding, fill and seed only if not
+// the default.
 std::string problem_name(const problem& p);
-// What it says after shape and type: " nt batch=2", or "".
+// The part after shape and type: " nt batch=2", or "".
 std::string problem_details(const problem& p);
 
 }  // namespace kzoo

@@ -1,5 +1,5 @@
 #pragma once
-// The blocks of A, or of B, that have a scale each, written as people say it: "1x128".
+// Blocks of A or B with a common scale: "1x128".
 
 #include <compare>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kzoo {
 
-// So many rows of A, or columns of B, and so many steps of K; none where they are 0.
+// `extent` rows of A (columns of B) by `depth` elements of K; 0: no blocks.
 struct scale_block {
   std::int64_t extent = 0, depth = 0;
 

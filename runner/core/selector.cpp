@@ -8,8 +8,8 @@
 namespace kzoo {
 namespace {
 
-// `*` matches any run of characters, `?` any single one. On a mismatch it backtracks to the last
-// star, which then matches one character more.
+// `*` matches any run of characters, `?` any single character. After a mismatch, backtracks to the
+// last star, which then matches one more character.
 bool glob(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;
   while (t < text.size()) {

@@ -16,8 +16,7 @@ struct selector {
 };
 
 // A plugin by its file, as a shell completes it: "./mine.cu", "mine.cu:16x16", "build/mine.so", or
-// a folder, "kernels/". What has a slash or ends in .cu, .cpp, .so or .toml
-// is one.
+// a folder, "kernels/". Recognised by a slash or by .cu, .cuh, .cpp, .so or .toml at the end.
 struct file_selector {
   std::string path, variant;  // "": all
 };

@@ -36,7 +36,7 @@ constexpr bool is_declined(verdict v) {
 }
 constexpr bool is_failure(verdict v) { return v != verdict::pass && !is_declined(v); }
 
-// Why a cell has no result to judge: the plugin declined, failed, crashed or hung.
+// Why a cell has no result to judge: the plugin rejected the problem, failed, crashed or hung.
 class failure : public std::runtime_error {
  public:
   failure(kzoo::verdict v, const std::string& reason, std::string_view what = "")
