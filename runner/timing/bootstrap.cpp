@@ -22,7 +22,7 @@ double tail_of_resamples(std::size_t count) {
   return cdf(boost::math::normal(), -std::sqrt(n / (n - 1)) * t);
 }
 
-// The standard specifies the output of the engine, but not that of std::uniform_int_distribution.
+// The standard specifies the output of the engine, but not of std::uniform_int_distribution.
 std::size_t index_below(std::size_t size, std::mt19937_64& random) {
   return static_cast<std::size_t>(((random() >> 32) * size) >> 32);
 }
@@ -40,7 +40,7 @@ class resampler {
   std::vector<double> drawn_;
 };
 
-// The interval from many calls of `draw`, each of which resamples `count` values and returns their
+// The interval from many calls of `draw`, which resamples `count` values and returns their
 // statistic.
 template <class Draw>
 interval percentiles(std::size_t count, const Draw& draw) {

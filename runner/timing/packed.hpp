@@ -1,5 +1,5 @@
 #pragma once
-// Samples by the million: a list of numbers in the narrowest type that holds all of them exactly.
+// A list of numbers in the narrowest type that holds all of them exactly, for millions of samples.
 
 #include <bit>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace kzoo::timing {
 
-// A list of T that cannot be changed; Narrower: the types to try, the narrowest first.
+// An immutable list of T. Narrower: the types to try, narrowest first.
 template <class T, class... Narrower>
 class packed {
  public:
@@ -38,7 +38,7 @@ class packed {
   template <class N>
   static bool holds(T value) {
     using limits = std::numeric_limits<N>;
-    // Also false for NaN, which no comparison with a number holds for.
+    // Also false for NaN, which fails every comparison.
     if (!(value >= static_cast<T>(limits::lowest()) && value <= static_cast<T>(limits::max())))
       return false;
     const T back = static_cast<T>(static_cast<N>(value));
@@ -68,7 +68,7 @@ class packed {
   std::variant<std::vector<Narrower>..., std::vector<T>> values_;
 };
 
-// Clocks in MHz are integers, and what a GPU's events measure are floats.
+// Clocks in MHz are integers; GPU events measure floats.
 using packed_numbers = packed<double, std::uint16_t, float>;
 using packed_integers = packed<int, std::uint16_t>;
 

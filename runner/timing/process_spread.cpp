@@ -11,9 +11,8 @@
 namespace kzoo::timing {
 namespace {
 
-// Twice the negative logarithm of the likelihood of one kernel's medians. Each difference between
-// two processes that ran one after the other is normal around 0: so a slow drift of clocks hardly
-// counts.
+// Twice the negative log-likelihood of one kernel's medians. Each difference between successive
+// processes is normal around 0, so a slow drift of clocks hardly counts.
 double unlikelihood(const std::vector<process_median>& medians, const process_spread& s) {
   double total = 0;
   for (std::size_t i = 1; i < medians.size(); ++i) {
@@ -28,7 +27,7 @@ double unlikelihood(const std::vector<process_median>& medians, const process_sp
   return total;
 }
 
-// 0, then values from `least` to `most` in equal steps of their logarithm.
+// 0, then values from `least` to `most` in equal logarithmic steps.
 std::vector<double> logarithmic(double least, double most) {
   constexpr int kSteps = 100;
   std::vector<double> values{0};
@@ -54,7 +53,8 @@ process_spread fit(const std::vector<std::vector<process_median>>& kernels) {
       least = std::min(least, total);
     }
   }
-  // Successive differences tell two thirds of what as many values would (von Neumann et al. 1941).
+  // Successive differences hold two thirds of the information of as many values (von Neumann et al.
+  // 1941).
   constexpr double kKnown = 2.0 / 3;
   const double within = quantile(boost::math::chi_squared(1), 0.9) / kKnown;
   process_spread most;

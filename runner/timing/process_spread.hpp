@@ -1,7 +1,7 @@
 #pragma once
-// How much the time of a kernel differs from process to process. Part of a time is fixed when a
-// process starts, by where its code and its context are in memory, for example; rounds in one
-// process cannot show it. It is measured once per device, with one product in many processes.
+// How much a kernel's time differs between processes. Part of a time is fixed at process start,
+// e.g. by the addresses of code and context, so rounds in one process cannot show it. It is
+// measured once per device, with one GEMM in many processes.
 
 #include "timing/bootstrap.hpp"
 
@@ -17,17 +17,16 @@ struct process_spread {
 
 double deviation(const process_spread& s, double median_ms);
 
-// One process's median of a kernel, and what the scatter of its rounds makes of that median.
+// One process's median of a kernel, and its standard error from the scatter of rounds.
 struct process_median {
   double ms = 0, standard_error = 0;
 };
 
-// From medians by kernel, then by process in the order in which they ran, of at least two
-// processes: the upper ends of the 90 % intervals of `ms` and of `share`, by their likelihood
-// (Wilks 1938).
+// Fits medians by kernel, then by process in running order, of at least two processes. Returns the
+// upper ends of the 90 % intervals of `ms` and `share`, by their likelihood (Wilks 1938).
 process_spread fit(const std::vector<std::vector<process_median>>& kernels);
 
-// The same ratio of two medians, measured in two processes, with the spread in its interval.
+// The ratio of two medians from two processes, with the spread added to its interval.
 ratio widened(const ratio& r, const summary& a, const summary& b, const process_spread& s);
 
 }  // namespace kzoo::timing

@@ -21,7 +21,7 @@ void series::add(int round, std::span<const double> samples_ms, std::span<const 
 
 bool series::precise(const stop_rule& rule) const {
   if (turns_ < rule.rounds) return false;
-  // If fewer rounds are asked for than an interval needs, they are enough.
+  // If fewer rounds are requested than an interval needs, they are enough.
   return rule.rounds < static_cast<int>(kFewestTurns) ||
          relative_half_width_ <= rule.max_relative_half_width;
 }

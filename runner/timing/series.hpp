@@ -11,16 +11,15 @@ namespace kzoo::timing {
 
 // When a cell has been timed enough.
 struct stop_rule {
-  int rounds = 1;  // at least so many turns,
-  // then more until summary::relative_half_width is no larger than this,
+  int rounds = 1;  // at least this many turns,
+  // then more until summary::relative_half_width is at most this,
   double max_relative_half_width = 1;
-  double max_seconds = 0;  // but no further turn once all together have taken this long
+  double max_seconds = 0;  // but no further turn after this time for all turns
 };
 
 class series {
  public:
-  // One turn: its samples, the SM clock during each in MHz (0: not known), and how long all of it
-  // took.
+  // One turn: its samples, the SM clock during each in MHz (0: unknown), and its whole duration.
   void add(int round, std::span<const double> samples_ms, std::span<const double> sm_mhz,
            double seconds);
 
@@ -30,14 +29,14 @@ class series {
   bool precise(const stop_rule& rule) const;
   // Must not be called while empty().
   summary summarised(const stop_rule& rule) const;
-  // Without relative_half_width, and whatever the rule says.
+  // Without relative_half_width, regardless of the rule.
   summary so_far() const { return summarise_without_interval(samples_ms_, rounds_); }
 
  private:
   std::vector<double> samples_ms_, sm_mhz_;
   std::vector<int> rounds_;
   int turns_ = 0, next_bootstrap_ = 1;
-  double relative_half_width_ = std::numeric_limits<double>::quiet_NaN();  // last one
+  double relative_half_width_ = std::numeric_limits<double>::quiet_NaN();  // the latest
   double seconds_ = 0;
 };
 

@@ -11,9 +11,8 @@ struct clock_stamp {
   unsigned long long nanoseconds = 0;  // the GPU's timer, %globaltimer
 };
 
-// In whole MHz: the median over the SMs that were read both times; an index is the same SM in both
-// spans. 0 where the timer, which advances by `tick` nanoseconds, is too coarse for so short a
-// time.
+// The median in whole MHz over SMs that were read both times; an index is one SM in both spans. 0
+// if the time is too short for the timer, which advances by `tick` nanoseconds.
 double sm_clock_mhz(std::span<const clock_stamp> before, std::span<const clock_stamp> after,
                     unsigned long long tick);
 

@@ -1,12 +1,11 @@
 #pragma once
-// Which samples of a GPU count: those taken at the clock that it reaches with this kernel, not
-// while it was slowed down for its temperature or for lack of external power.
+// Discards samples of a GPU that was slowed down by its temperature or lack of external power.
 
 namespace kzoo::timing {
 
-// What is known of one sample besides its time.
+// A sample's conditions.
 struct sample_state {
-  double sm_mhz = 0;          // 0: not known
+  double sm_mhz = 0;          // 0: unknown
   bool slowed_down = false;   // by the hardware, or by the driver for the temperature
   bool power_capped = false;  // at the power limit, which is normal for a large problem
 };
@@ -15,20 +14,20 @@ struct sample_state {
 inline constexpr double kLeastClockShare = 0.75;
 bool is_throttled(const sample_state& s, double highest_mhz);
 
-// Filters the samples of one cell as they arrive. It discards throttled ones, but at most half as
+// Filters the samples of one cell as they arrive. Discards throttled samples, but at most half as
 // many as are wanted: a device that does not recover is measured as it is.
 class throttle_filter {
  public:
-  // `highest_mhz` is what the device may reach; 0: not known.
+  // `highest_mhz`: of the device; 0: unknown.
   throttle_filter(double highest_mhz, int wanted)
       : highest_mhz_(highest_mhz), most_discarded_(wanted / 2) {}
 
-  // Whether the sample counts. After one that does not, pause to let the device recover.
+  // Whether the sample counts. If not, pause to let the device recover.
   bool accepts(const sample_state& s);
   // Discards nothing from now on.
   void accept_all() { most_discarded_ = discarded_; }
 
-  // A sample at a clock below this one, MHz, may be discarded; 0: none is.
+  // Samples below this clock in MHz may be discarded; 0: none.
   double least_mhz() const { return may_discard() ? kLeastClockShare * highest_mhz_ : 0; }
   int discarded() const { return discarded_; }
   // Some of the accepted samples are throttled.
