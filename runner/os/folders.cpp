@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "kernel-zoo-";
 
-// Whoever could write in it may also have taken folders in it away from their owner.
+// A process that could write in the folder may have removed the owner's rights.
 void take_back(const fs::path& folder) {
   std::error_code ignored;
   const auto take = [&](const fs::path& each) {
@@ -45,7 +45,7 @@ void remove_folder(const fs::path& folder) {
 descriptor open_folder(const fs::path& folder) {
   return descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
-// Held until this process ends, however it does. Returns false where another one holds it.
+// Held until this process ends, however it ends. Returns false if another process holds it.
 bool lock(const descriptor& folder) { return flock(folder.fd(), LOCK_EX | LOCK_NB) == 0; }
 
 void remove_abandoned(const fs::path& parent) {

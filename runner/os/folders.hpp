@@ -1,5 +1,5 @@
 #pragma once
-// Folders of the user, and those that are gone afterwards.
+// The user's folders, and temporary folders.
 
 #include "os/posix.hpp"
 
@@ -8,11 +8,11 @@
 
 namespace kzoo {
 
-// A new folder, which exists as long as the object, unless it is given another name.
+// A new folder, which exists as long as the object, unless it is renamed.
 class temporary_folder {
  public:
-  // kernel-zoo-XXXXXX where temporary files are kept: in TMPDIR, else in /tmp. Removes those there
-  // of this user whose process was killed. Throws not_written, with TMPDIR in its words.
+  // kernel-zoo-XXXXXX in TMPDIR, else in /tmp. Removes this user's folders there whose process was
+  // killed. Throws not_written, which mentions TMPDIR.
   temporary_folder();
   // Its path is the prefix and six characters. Throws std::system_error.
   explicit temporary_folder(const std::filesystem::path& prefix);
@@ -27,11 +27,11 @@ class temporary_folder {
   descriptor in_use_;  // a lock on the folder
 };
 
-// Where temporary files are kept. Throws not_written if it is no folder.
+// The folder of temporary files. Throws not_written if it is no folder.
 std::filesystem::path temporary_files();
 
-// A folder of the user's, by the XDG Base Directory Specification: what the variable names, such as
-// XDG_CACHE_HOME, else this folder in HOME. Relative paths are ignored.
+// A folder of the user by the XDG Base Directory Specification: the variable's value (such as
+// XDG_CACHE_HOME), else `below_home` in HOME. Ignores relative paths.
 std::optional<std::filesystem::path> user_folder(const char* variable, const char* below_home);
 
 }  // namespace kzoo

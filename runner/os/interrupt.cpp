@@ -41,7 +41,7 @@ void catch_signals() {
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};
     sigaction(number, nullptr, &before);
-    // A shell script ignores SIGINT for its background jobs; that stays so.
+    // A shell script ignores SIGINT for its background jobs; they keep ignoring it.
     if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
   for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);

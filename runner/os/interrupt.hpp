@@ -7,17 +7,17 @@ namespace kzoo::interrupt {
 // Thrown by check(). Not a std::exception, so that no handler of failures catches it.
 class interrupted {};
 
-// From now on SIGINT and SIGTERM are recorded instead of ending the program; a signal that was
-// ignored stays ignored. SIGPIPE and SIGXFSZ are ignored: writing fails instead. Throws
-// std::system_error.
+// Records SIGINT and SIGTERM instead of ending the program; signals that were ignored stay ignored.
+// Ignores SIGPIPE and SIGXFSZ: writing fails instead. Throws std::system_error.
 void catch_signals();
-// The signal that was received last; 0: none.
+// The last received signal; 0: none.
 int signal_number();
-// Makes the run stop as if a signal had come; signal_number() remains what it is.
+// Stops the run as if a signal had come, without changing signal_number().
 void request();
-// Throws interrupted if a signal has been received, or after request().
+// Throws interrupted after a signal or request().
 void check();
-// For poll(): readable from then on; -1 before catch_signals(), which poll() ignores.
+// For poll(): readable after a signal or request(); -1 before catch_signals(), which poll()
+// ignores.
 int fd();
 
 }  // namespace kzoo::interrupt

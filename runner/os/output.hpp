@@ -1,6 +1,5 @@
 #pragma once
-// What leaves the program, on stdout, stderr and in the files of --json, --csv and so on: all of it
-// goes through here.
+// All output of the program goes through here: stdout, stderr and files of --json, --csv and so on.
 
 #include <fmt/format.h>
 
@@ -15,20 +14,19 @@ namespace kzoo {
 // Takes a long text piece by piece.
 using text_sink = std::function<void(std::string_view)>;
 
-// Whether the stream is a terminal that understands escape sequences: TERM is set, and not to
-// "dumb".
+// Whether the stream is a terminal with escape sequences: TERM is set, and not to "dumb".
 bool is_terminal(std::FILE* stream);
 // The number of columns of a terminal.
 std::size_t columns_of(std::FILE* stream);
 
-// The text in a colour of terminals, such as "31", between marks that only this process knows, so
-// that no text of others can hold one.
+// Text in a terminal colour such as "31", between marks that only this process knows: no other text
+// can contain them.
 std::string coloured(std::string_view text, std::string_view colour);
-// What is written of a text: characters that are not printable are escaped (printable.hpp), except
-// line breaks, and marks become escape sequences.
+// Escapes characters that are not printable (printable.hpp), except line breaks; turns marks into
+// escape sequences.
 std::string safe_text(std::string_view text);
 
-// Writes safe_text(). False if it cannot be written.
+// Writes safe_text(). Returns false on failure.
 bool write_text(std::FILE* to, std::string_view text);
 
 template <class... Arguments>

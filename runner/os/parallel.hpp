@@ -11,11 +11,10 @@
 
 namespace kzoo {
 
-// The number of threads that such a loop uses.
 inline unsigned hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-// Calls body(block) once for each block in [0, count), from several threads and in any order. The
-// first exception that a body throws ends the loop and is rethrown here.
+// Calls body(block) once for each block in [0, count), from several threads and in any order. A
+// body's first exception ends the loop and is rethrown here.
 template <class Body>
 void for_each_block(std::int64_t count, const Body& body) {
   std::atomic<std::int64_t> next = 0;

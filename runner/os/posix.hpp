@@ -1,6 +1,5 @@
 #pragma once
-// What POSIX calls return, in C++: a file descriptor with an owner, errors as exceptions, the
-// clock.
+// C++ for POSIX: descriptors with an owner, errors as exceptions, the clock.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,12 +12,12 @@
 
 namespace kzoo {
 
-// Throws the error of a failed call. `doing`: what was tried, for the message.
+// Throws the error of a failed call. `doing`: the attempted action, for the message.
 [[noreturn]] inline void throw_errno(const char* doing, int error = errno) {
   throw std::system_error(error, std::generic_category(), doing);
 }
 
-// Reserves the bytes of a file from `offset` on. Throws as throw_errno() does.
+// Reserves the bytes of a file from `offset` on. Throws like throw_errno().
 inline void reserve_bytes(int fd, std::size_t offset, std::size_t bytes, const char* doing) {
   int error = 0;
   do {
@@ -47,7 +46,7 @@ class descriptor {
   int fd_ = -1;
 };
 
-// Seconds of the machine's steady clock, which is the same for all its processes.
+// Seconds of the machine's steady clock, equal in all its processes.
 inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -23,8 +23,7 @@ constexpr std::array<range, 7> kActing{{{0x00, 0x1f},
                                         {0x2066, 0x2069},
                                         {0xfffe, 0xffff}}};
 
-// Of a character in UTF-8, by its number of bytes: the least code point, as shorter forms of the
-// same are not valid.
+// The least code point of each UTF-8 length in bytes: longer forms are invalid.
 constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
 
 std::size_t length_from(unsigned char first) {

@@ -1,5 +1,5 @@
 #pragma once
-// Untrusted text, made safe for a terminal or for a file name.
+// Makes untrusted text safe for a terminal or a file name.
 
 #include <string>
 #include <string_view>
@@ -9,34 +9,33 @@ namespace kzoo {
 // The first character of a UTF-8 text, which must not be empty.
 struct character {
   std::string_view bytes;
-  // False for control characters (C0, DEL and C1), for those that change the direction of text or
+  // False for control characters (C0, DEL and C1), for characters that change text direction or
   // break lines, and for a byte that is not UTF-8.
   bool is_printable;
 };
 character first_character(std::string_view text);
-// What stands for a character that is not printable: \x1b for a byte, \u202e for a code point.
+// Escapes a character: \x1b for a byte, \u202e for a code point.
 std::string escaped(std::string_view bytes);
 
-// The longest text that is taken from a plugin, in bytes.
+// The longest text accepted from a plugin, in bytes.
 inline constexpr std::size_t kLongestText = 2000;
-// Line breaks and tabs become spaces, other characters that are not printable are escaped, and text
-// is cut after `longest` bytes.
+// Line breaks and tabs become spaces, other unprintable characters are escaped, and text is cut
+// after `longest` bytes.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 
-// The same with its line breaks, but for those that it begins and ends with.
+// Like printable(), but keeps line breaks, except at the beginning and the end.
 std::string printable_lines(std::string_view text, std::size_t longest = std::string_view::npos);
-// Up to its first line break.
 std::string_view first_line(std::string_view text);
 
-// Why the dynamic loader refused a library: MESSAGE of `what`, the text that Boost puts around it,
-// "… (dlerror system message: FILE: MESSAGE): …".
+// Why the dynamic loader refused a library: MESSAGE in Boost's text `what`, "… (dlerror system
+// message: FILE: MESSAGE): …".
 std::string loader_message(std::string_view what, const std::string& file);
 
-// Letters, digits, '_' and '.' stay, all other characters become hyphens: a part of a file name
-// that needs no quotes in a shell. Cut after 100 characters, since a file's name is limited to 255.
+// Keeps letters, digits, '_' and '.'; other characters become hyphens. Such a part of a file name
+// needs no quotes in a shell. Cut after 100 characters, since a file's name is limited to 255.
 std::string file_name_from(std::string text);
 
-// One word of a command line that is shown to be copied: in quotes where a shell needs them.
+// One word of a command line to copy: in quotes where a shell needs them.
 std::string shell_word(const std::string& text);
 
 }  // namespace kzoo

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 of a text or a file, as `sha256sum` prints it: tells whether either has changed.
+// SHA-256 of a text or a file, as `sha256sum` prints it.
 
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@ namespace kzoo {
 
 // 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
-// "" when the file cannot be read.
+// "" if the file cannot be read.
 std::string sha256_of(const std::filesystem::path& file);
 
 }  // namespace kzoo

@@ -1,5 +1,5 @@
 #pragma once
-// Text taken apart: lines, words and numbers.
+// Splits text into lines, words and numbers.
 
 #include <charconv>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace kzoo {
 
-// The lines of a text, the last of which need not have an end.
+// The lines of a text; the last needs no line break.
 std::vector<std::string> lines_of(std::string_view text);
 
 // Without the spaces around it.
@@ -28,7 +28,7 @@ std::string with_spaces(std::string name);
 // "1 sample", "3 samples".
 std::string counted(std::size_t count, std::string_view what);
 
-// The number that the whole text is.
+// The number, if the whole text is one.
 template <class T>
 std::optional<T> number_from(std::string_view text) {
   T number{};
@@ -38,7 +38,6 @@ std::optional<T> number_from(std::string_view text) {
   return number;
 }
 
-// Adds it to the list unless it is there.
 void add_once(std::vector<std::string>& list, std::string_view word);
 
 }  // namespace kzoo
