@@ -1,9 +1,9 @@
 #pragma once
-// What every word of every matrix buffer holds before a kernel runs, as a pure function of its
-// index. The worker fills buffers on its device with it, the reference computes the expected result
-// from it, and memory that a kernel must not write (inputs, row padding, the redzones around a
-// matrix) is checked against it, so no copy of the data is ever kept or sent. The bits are the same
-// on host and device: integer hashing, then exact or correctly rounded conversion.
+// Contents of every word of every matrix buffer before a kernel runs, as a pure function of its
+// index. The device's buffers are filled by it, and the expected result is computed from it. Memory
+// that a kernel must not write (inputs, row padding, redzones) is checked against it. Therefore no
+// copy is kept or sent. Host and device get equal bits: integer hashing, then exact or correctly
+// rounded conversion.
 
 #include "data/element.hpp"
 #include "data/matrix.hpp"
@@ -17,7 +17,7 @@
 
 namespace kzoo::data {
 
-// A positive integer that the type holds exactly and, in fp8, no type with fewer fraction bits.
+// A positive integer that the type holds exactly and, for fp8, no type with fewer fraction bits.
 constexpr int positive_integer(kzoo_type type, std::uint32_t bits) {
   switch (type) {
     case KZOO_E4M3:
@@ -31,7 +31,7 @@ constexpr int positive_integer(kzoo_type type, std::uint32_t bits) {
   }
 }
 
-// 0, but for one place in each line, which the line's number and the matrix's key draw.
+// 1 or -1 in one place of each line, drawn by the line's number and the matrix's key; else 0.
 constexpr int lone_sign(std::uint64_t key, std::int64_t line, std::int64_t at, std::int64_t length,
                         std::uint64_t h) {
   const std::uint64_t drawn = hash(~key, line) % static_cast<std::uint64_t>(length);
@@ -39,7 +39,7 @@ constexpr int lone_sign(std::uint64_t key, std::int64_t line, std::int64_t at, s
   return (h >> 63) != 0 ? -1 : 1;
 }
 
-// The integer at `index`, for contents that are integers; `h` is hash(x.key, index).
+// The integer at `index`, for integer contents; `h` is hash(x.key, index).
 constexpr std::int64_t whole_number(const matrix& x, std::int64_t index, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   const int sign = static_cast<int>(bits % 3) - 1;
@@ -86,8 +86,8 @@ constexpr std::int64_t whole_number(const matrix& x, std::int64_t index, std::ui
   }
 }
 
-// An element of 4 bits; `element` counts two for each word. Where the content says no integers, any
-// of them: -8, which has no opposite, is its own.
+// An int4 element; `element` counts two for each word. Fractional contents give any int4 number;
+// -8, which has no opposite, stays.
 constexpr int small_integer(const matrix& x, std::int64_t element) {
   const std::uint64_t h = hash(x.key, element);
   const auto any = static_cast<int>((h >> 32) % 16) - 8;
@@ -105,7 +105,7 @@ constexpr int small_integer(const matrix& x, std::int64_t element) {
   }
 }
 
-// Is the content made of integers, in every type?
+// Whether the content has only integers, in every type.
 constexpr bool is_whole(content c) {
   switch (c) {
     case content::uniform:
@@ -162,7 +162,7 @@ constexpr double factor(const matrix& x, std::int64_t index) {
   }
 }
 
-// A fraction for content that is none of integers, exact in fp32; `h` is hash(x.key, index).
+// A fraction for fractional content, exact in fp32; `h` is hash(x.key, index).
 constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
   const float uniform =
       static_cast<float>(static_cast<std::int32_t>(h >> 40) - (1 << 23)) * 0x1p-23f;
@@ -192,7 +192,7 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
   }
 }
 
-// Infinity of either sign or a quiet NaN; e4m3 has only the latter.
+// Infinity of either sign or a quiet NaN; e4m3 has only NaN.
 constexpr word_bits special(kzoo_type type, bool only_nan, std::uint64_t h) {
   const word_bits infinity = largest_magnitude(type);
   if (type == KZOO_E4M3) return infinity + 1;
@@ -201,12 +201,12 @@ constexpr word_bits special(kzoo_type type, bool only_nan, std::uint64_t h) {
       return infinity;
     case 1:
       return infinity | sign_bit(type);
-    default:  // the exponent's lowest bit, one place lower, is the highest bit of the fraction
+    default:  // the exponent's lowest bit, shifted right, is the highest bit of the fraction
       return infinity | (infinity & ~(infinity - 1)) >> 1;
   }
 }
 
-// An element, before the late row has the opposite signs; not for content::poison.
+// An element before the late row's inversion; not for content::poison.
 constexpr word_bits generated(const matrix& x, std::int64_t index) {
   if (x.type == KZOO_I4)
     return packed(small_integer(x, 2 * index), small_integer(x, 2 * index + 1));
@@ -235,20 +235,19 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
   return encode(x.type, fraction(x, index, h));
 }
 
-// The element at `index`, in this row of all matrices.
+// The element at `index`; `row` counts over all matrices.
 constexpr word_bits element_in(const matrix& x, std::int64_t row, std::int64_t index) {
   const word_bits bits = generated(x, index);
   return row == x.late_row ? opposite(x.type, bits) : bits;
 }
 
-// The word at `index`.
 constexpr word_bits word(const matrix& x, std::int64_t index) {
   if (x.inside == content::poison || !is_inside(x, index))
     return poison_bits(x.type, hash(x.key, index));
   return element_in(x, x.late_row < 0 ? 0 : coordinates_of(x, index).row, index);
 }
 
-// The largest magnitude that an element of a floating type can have.
+// The largest magnitude of an element of a floating-point type.
 constexpr double norm_of(const matrix& x) {
   if (x.type == KZOO_I4) return x.inside == content::zeros ? 0.0 : 8.0;
   switch (x.inside) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a device tells about a buffer instead of sending it: the words that a kernel changed, errors
-// that show without the expected result, and its digest.
+// A device's report on a buffer: words that a kernel changed, errors visible without the expected
+// result, and the digest.
 
 #include "data/contents.hpp"
 
@@ -10,8 +10,8 @@
 
 namespace kzoo::data {
 
-// The words of a buffer that a kernel changed, inside and outside the matrix: how many, and the
-// lowest index; -1: none.
+// Words of a buffer that a kernel changed, inside and outside the matrix: how many, and the lowest
+// index; -1: none.
 struct changes {
   std::int64_t inside = 0, outside = 0;
   std::int64_t first_inside = -1, first_outside = -1;
@@ -19,7 +19,7 @@ struct changes {
   constexpr bool any() const { return inside + outside > 0; }
 };
 
-// Errors in a result that show without its expected values: how many, but not where.
+// Number of errors in a result that show without its expected values.
 struct survey {
   std::int64_t outside = 0;     // changed words of redzones and padding
   std::int64_t unwritten = 0;   // elements that still hold their poison
@@ -28,13 +28,13 @@ struct survey {
   constexpr bool clean() const { return outside + unwritten + not_finite == 0; }
 };
 
-// A buffer's digest is the sum of this over all its words, mod 2^64, with zeros without sign. Equal
-// buffers have equal digests; different buffers practically never do.
+// A buffer's digest is the sum of this over all its words, mod 2^64, ignoring the sign of zeros.
+// Equal buffers have equal digests; different buffers practically never do.
 constexpr std::uint64_t digest_term(const matrix& x, std::int64_t index, word_bits bits) {
   return hash(unsigned_zero(x.type, bits), index);
 }
 
-// What one pass over a buffer tells of it.
+// Result of one pass over a buffer.
 struct reading {
   std::uint64_t digest = 0;
   data::survey survey;

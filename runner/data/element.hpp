@@ -1,6 +1,6 @@
 #pragma once
-// One element of a matrix as bits, for each type. constexpr, here and in the headers that include
-// this one, so that nvcc compiles the same functions for the device.
+// One element of a matrix as bits, for each type. constexpr, also in the headers that include this
+// header, so that nvcc compiles the same functions for the device.
 
 #include <kzoo/abi.h>
 #include <kzoo/numeric.hpp>
@@ -11,17 +11,16 @@
 
 namespace kzoo::data {
 
-// The bits of an element, or of what is in its place, in the low bits. A word of i4 is two
-// elements: here they are one number, and scaled_matrix.hpp takes them apart.
+// The bits of an element or of padding, in the low bits. A word of i4 has two elements: here they
+// are one number, and scaled_matrix.hpp separates them.
 using word_bits = std::uint64_t;
 
-// The bytes of an element.
 constexpr int element_bytes(kzoo_type type) { return static_cast<int>(type_bytes(type)); }
 constexpr bool is_integer_type(kzoo_type type) { return type == KZOO_I32 || type == KZOO_I8; }
 constexpr word_bits sign_bit(kzoo_type type) {
   return word_bits{1} << (8 * element_bytes(type) - 1);
 }
-// The greatest magnitude of a floating type that is no NaN, as bits.
+// The bits of the largest magnitude of a floating-point type that is not NaN.
 constexpr word_bits largest_magnitude(kzoo_type type) {
   switch (type) {
     case KZOO_F64:
@@ -39,9 +38,9 @@ constexpr word_bits largest_magnitude(kzoo_type type) {
   }
 }
 
-// A signalling NaN with a random payload (for integer types, random bits). A word that is never
-// written keeps exactly these bits; arithmetic on one gives a quiet NaN, on every device. e4m3 has
-// one NaN of either sign, and e5m2 one that signals.
+// A signalling NaN with a random payload (integer types: random bits). A word that is never written
+// keeps these bits; arithmetic turns them into a quiet NaN on every device. e4m3 has one NaN of
+// either sign, e5m2 one signalling NaN.
 constexpr word_bits poison_bits(kzoo_type type, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   switch (type) {
@@ -65,7 +64,7 @@ constexpr word_bits poison_bits(kzoo_type type, std::uint64_t h) {
   }
 }
 
-// A float, rounded to the element type, as bits of that type.
+// A float, rounded to the element type, as bits of the type.
 constexpr word_bits encode(kzoo_type type, float value) {
   switch (type) {
     case KZOO_F64:
@@ -87,7 +86,6 @@ constexpr word_bits encode(kzoo_type type, float value) {
   }
 }
 
-// The value of an element.
 constexpr double decode(kzoo_type type, word_bits bits) {
   switch (type) {
     case KZOO_F64:
@@ -110,7 +108,7 @@ constexpr double decode(kzoo_type type, word_bits bits) {
   }
 }
 
-// Two numbers of 4 bits, `first` in the low ones; and one of them.
+// Packs two int4 numbers, `first` in the low bits; unpacked() gets either.
 constexpr word_bits packed(int first, int second) {
   return (static_cast<word_bits>(first) & 0xfu) | (static_cast<word_bits>(second) & 0xfu) << 4;
 }
@@ -119,7 +117,7 @@ constexpr int unpacked(word_bits bits, std::int64_t which) {
   return four < 8 ? four : four - 16;
 }
 
-// The opposite number. A zero has no sign, and a NaN stays as it is.
+// The negated number. Zeros stay unsigned, NaNs stay unchanged.
 constexpr word_bits opposite(kzoo_type type, word_bits bits) {
   if (type == KZOO_I4) return packed(-unpacked(bits, 0), -unpacked(bits, 1));
   const word_bits sign = sign_bit(type);
@@ -128,7 +126,7 @@ constexpr word_bits opposite(kzoo_type type, word_bits bits) {
   return magnitude == 0 || magnitude > largest_magnitude(type) ? bits : bits ^ sign;
 }
 
-// A zero without its sign: -0 becomes +0, in any type but integers.
+// -0 becomes +0, in any type but integers.
 constexpr word_bits unsigned_zero(kzoo_type type, word_bits bits) {
   return !is_integer_type(type) && bits == sign_bit(type) ? 0u : bits;
 }

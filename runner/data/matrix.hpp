@@ -1,15 +1,15 @@
 #pragma once
-// A matrix buffer: where its elements are between redzones and padding, and what they are made of.
+// A matrix buffer: elements between redzones and padding, and their contents.
 //
 //   index 0          kRedzone                          kRedzone + rows * ld   word_count
 //   | redzone of NaN | rows x ld elements, padding NaN | redzone of NaN       |
 //
-// Rows, columns and ld are those of the matrix as it is stored, row by row. Where the layout of a
-// problem says t, its transpose is what is multiplied: op(x) in BLAS's words.
+// Rows, columns and ld are those of the matrix as stored, row by row. If a problem's layout says t,
+// the GEMM uses its transpose: op(x) in BLAS's words.
 //
-// The matrices of a batch are in one buffer, `stride` words from one to the next. What is between
-// the rows of one and those of the next is NaN too, and counts as padding of the row before it.
-// Rows are numbered through all of them: row r is row r % rows of product r / rows.
+// A batch is in one buffer, `stride` words from matrix to matrix. Words between two matrices are
+// NaN too, and count as padding of the row before. Rows are numbered over the batch: row r is row r
+// % rows of matrix r / rows.
 
 #include <kzoo/abi.h>
 
@@ -17,23 +17,22 @@
 
 namespace kzoo::data {
 
-// Size of the redzones before and after each matrix, in elements. No kernel may write to them.
+// Elements of the redzones before and after each matrix. No kernel may write to them.
 inline constexpr std::int64_t kRedzone = 1024;
 
-// What the elements of one matrix are. What a problem asks for, its A, B and C together, is a fill
-// (core/problem.hpp).
+// The contents of one matrix. A problem's fill (core/problem.hpp) determines those of A, B and C.
 enum class content : std::uint32_t {
   uniform,       // fractions in [-1, 1), zero-mean
   integers,      // integers in [-8, 8]
   poison,        // signalling NaNs; random words for integer types
-  odd,           // odd integers of `parameter` bits, and no fewer, and either sign
+  odd,           // odd integers of exactly `parameter` bits, of either sign
   signs,         // -1, 0 and 1
-  sparse_signs,  // signs, but 0 except in about one of parameter + 1, so that sums stay small
-  sign_in_col,   // 0, but for 1 or -1 in one row of each column of op(x)
-  sign_in_row,   // 0, but for 1 or -1 in one column of each row of op(x)
-  whole_range,   // all bits of an i32; of an i8 all but -128, whose opposite it does not hold
+  sparse_signs,  // signs, but nonzero in only about one of parameter + 1, so that sums stay small
+  sign_in_col,   // 1 or -1 in one row of each column of op(x), else 0
+  sign_in_row,   // 1 or -1 in one column of each row of op(x), else 0
+  whole_range,   // all bits of an i32; of an i8 all but -128, which has no opposite
   positive,      // integers from 1 to 128, or what the type holds exactly: see positive_integer()
-  // positive in the left half of the columns of op(x), opposites of positive in the right half
+  // positive in the left half of op(x)'s columns, negated in the right half
   positive_then_negative,
   bits,  // 0 and 1
   zeros,
@@ -42,17 +41,17 @@ enum class content : std::uint32_t {
   scales,    // fractions in [1/2, 2)
   offsets,   // of groups of rows: row_groups.hpp
   normal,    // sums of four numbers uniform in [-1/2, 1/2)
-  specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements, and 0 in 16
+  specials,  // uniform, but infinity or NaN in one of 256 elements, and 0 in one of 16
   scaled,    // uniform, times 2^parameter, which may be negative
-  // With a parameter, matrix::parameter:
+  // With matrix::parameter:
   sparse,    // uniform, but 0 in parameter of 2^32 elements
   powers,    // 2^-parameter to 1, of either sign
-  few_bits,  // uniform, cut to so many fraction bits
+  few_bits,  // uniform, cut to `parameter` fraction bits
   // f32 and f64 only, of op(x):
   large_first_col,  // uniform, but column 0 is larger by 2^30
   large_first_row,  // uniform, but row 0 is
   zero_first_col,   // uniform, but column 0 is 0
-  zero_first_row    // uniform, but row 0 is
+  zero_first_row    // uniform, but row 0 is 0
 };
 
 struct matrix {
@@ -62,20 +61,19 @@ struct matrix {
   std::uint64_t key;            // different for each matrix and seed
   bool transposed = false;      // op(x) is the transpose
   std::uint64_t parameter = 0;  // of `inside`
-  // The matrices of a batch; one alone has stride 0.
+  // The matrices of a batch; a single matrix has stride 0.
   std::int64_t count = 1, stride = 0;
-  // A row whose elements have the opposite signs, for now; -1: none. Its own come last, on the
-  // plugin's stream just before the kernel: one that does not wait for its stream finds the others.
-  // Between runs without pauses it is what changes.
+  // A row that is temporarily negated; -1: none. It gets its real elements last, on the plugin's
+  // stream just before the kernel: a kernel that does not wait for the stream reads the negated
+  // row. Between runs without pauses this row changes.
   std::int64_t late_row = -1;
-  // Rows of op(x), columns, or both are multiplied by powers of two from 2^-spread to 1, drawn with
-  // these keys, where they are not 0: elements made of integers, in floating types.
+  // Multiplies rows or columns of op(x), or both, by powers of two from 2^-spread to 1, drawn with
+  // these keys; key 0: none. Only for integers in floating-point types.
   std::uint64_t rows_key = 0, cols_key = 0, spread = 0;
 
   bool operator==(const matrix&) const = default;
 };
 
-// The rows of all matrices of a batch.
 constexpr std::int64_t all_rows(const matrix& x) { return x.count * x.rows; }
 // The words from the first to the last row.
 constexpr std::int64_t span_of(const matrix& x) { return (x.count - 1) * x.stride + x.rows * x.ld; }
@@ -91,13 +89,13 @@ constexpr coordinates divided(std::int64_t i, std::int64_t ld, bool is_small) {
   const auto i32 = static_cast<std::uint32_t>(i), ld32 = static_cast<std::uint32_t>(ld);
   return {i32 / ld32, i32 % ld32};
 }
-// Where between the redzones `index` is.
+// Row and column of `index`, which must be between the redzones.
 constexpr coordinates coordinates_of(const matrix& x, std::int64_t index) {
   const std::int64_t i = index - kRedzone;
   const bool is_small = span_of(x) <= INT32_MAX;
   if (x.count == 1) return divided(i, x.ld, is_small);
   const auto [product, rest] = divided(i, x.stride, is_small);
-  const std::int64_t last = (x.rows - 1) * x.ld;  // what is past the last row counts as part of it
+  const std::int64_t last = (x.rows - 1) * x.ld;  // words past the last row count as part of it
   const coordinates at =
       rest < last ? divided(rest, x.ld, is_small) : coordinates{x.rows - 1, rest - last};
   return {product * x.rows + at.row, at.col};
@@ -108,7 +106,6 @@ constexpr bool is_inside(const matrix& x, std::int64_t index) {
   return i >= 0 && i < span_of(x) && coordinates_of(x, index).col < x.cols;
 }
 
-// Index of element (row, col).
 constexpr std::int64_t index_of(const matrix& x, std::int64_t row, std::int64_t col) {
   if (x.count == 1) return kRedzone + row * x.ld + col;
   return kRedzone + row / x.rows * x.stride + row % x.rows * x.ld + col;
@@ -118,7 +115,7 @@ constexpr std::int64_t row_end(const matrix& x, std::int64_t row) {
   return row + 1 < all_rows(x) ? index_of(x, row + 1, 0) : kRedzone + span_of(x);
 }
 
-// The same for op(x) of one product.
+// The same functions for op(x) of one matrix.
 constexpr std::int64_t op_rows(const matrix& x) { return x.transposed ? x.cols : x.rows; }
 constexpr std::int64_t op_cols(const matrix& x) { return x.transposed ? x.rows : x.cols; }
 constexpr std::int64_t op_index(const matrix& x, std::int64_t product, std::int64_t row,
@@ -138,7 +135,7 @@ constexpr std::uint64_t hash(std::uint64_t key, std::int64_t index) {
   return z ^ (z >> 31);
 }
 
-// The power of two by which element (row, col) of op(x) is multiplied; never above 0.
+// The exponent of element (row, col) of op(x)'s factor; never above 0.
 constexpr std::int64_t exponent_at(const matrix& x, std::int64_t row, std::int64_t col) {
   const auto drawn = [&x](std::uint64_t key, std::int64_t i) {
     return key == 0 ? 0 : -static_cast<std::int64_t>(hash(key, i) % (x.spread + 1));

@@ -1,6 +1,6 @@
 #pragma once
-// Where groups of rows begin: the elements of a matrix of i32 with one row, content::offsets, as a
-// function of its key, so that they are others in each run. constexpr, for both devices.
+// Where groups of rows begin: elements of a one-row i32 matrix with content::offsets, as a function
+// of its key, so that they differ between runs. constexpr, for both devices.
 
 #include "data/matrix.hpp"
 
@@ -11,14 +11,14 @@
 
 namespace kzoo::data {
 
-// How many rows the groups have: all as many; linearly more from group to group, the last of n
-// about 2 / n of all; as many, but none in every second group; all of them one group, and none the
-// others. Which group is the first changes.
+// Sizes of the groups. even: equal. skewed: growing linearly; the last of n has about 2 / n of all
+// rows. half_empty: equal, but every second group is empty. single: one group has all rows. The
+// first group changes.
 enum class group_rows : std::uint32_t { even, skewed, half_empty, single };
 inline constexpr std::array kGroupRows{group_rows::even, group_rows::skewed, group_rows::half_empty,
                                        group_rows::single};
 
-// What matrix::parameter says of offsets: `rows` in all, and how they are split.
+// matrix::parameter for offsets: `rows` in all, and how they are split.
 constexpr std::uint64_t offsets_parameter(std::int64_t rows, group_rows how) {
   return static_cast<std::uint64_t>(rows) * kGroupRows.size() + static_cast<std::uint64_t>(how);
 }
@@ -40,7 +40,7 @@ constexpr std::int64_t rows_of_first(const matrix& offsets, std::int64_t count) 
   }
 }
 
-// The row at which group `group` begins, from 0 to group_count(); there all rows end.
+// The first row of `group`, from 0 to group_count(), where all rows end.
 constexpr std::int64_t first_row_of(const matrix& offsets, std::int64_t group) {
   const std::int64_t groups = group_count(offsets);
   const auto first = static_cast<std::int64_t>(offsets.key % static_cast<std::uint64_t>(groups));
@@ -50,7 +50,7 @@ constexpr std::int64_t first_row_of(const matrix& offsets, std::int64_t group) {
   return rows_of_first(offsets, groups) - before + rows_of_first(offsets, end - groups);
 }
 
-// How many groups have rows, whichever of them is the first.
+// The number of groups with rows, whichever group is the first.
 constexpr std::int64_t groups_with_rows(const matrix& offsets) {
   std::int64_t count = 0;
   for (std::int64_t group = 0; group < group_count(offsets); ++group)
@@ -58,7 +58,7 @@ constexpr std::int64_t groups_with_rows(const matrix& offsets) {
   return count;
 }
 
-// Whether groups of the same number have the same rows in both, which have as many groups.
+// Whether all groups have the same rows in both matrices, with as many groups.
 constexpr bool have_same_rows(const matrix& offsets, const matrix& others) {
   for (std::int64_t group = 1; group < group_count(offsets); ++group)
     if (first_row_of(offsets, group) != first_row_of(others, group)) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// A and B as a product has them: the numbers that their words stand for, each times the scale of
-// its block where a problem has scales. constexpr, for both devices.
+// A and B as the GEMM uses them: the numbers in their words, each times its block scale, if any.
+// constexpr, for both devices.
 
 #include "data/contents.hpp"
 #include "data/matrix.hpp"
@@ -11,15 +11,15 @@
 
 namespace kzoo::data {
 
-// Of elements of 4 bits, rows, cols and ld of the matrix count words of two of them.
+// For int4 elements, the matrix's rows, cols and ld count words of two elements.
 struct scaled_matrix : matrix {
-  bool is_b = false;        // it has K along the rows of op(x)
-  std::int64_t extent = 0;  // rows of A, or columns of B, that have a scale in common; 0: no scales
-  std::int64_t depth = 1;   // steps of K that do
+  bool is_b = false;        // K is along the rows of op(x)
+  std::int64_t extent = 0;  // rows of A, or columns of B, with a common scale; 0: no scales
+  std::int64_t depth = 1;   // elements of K with a common scale
   matrix scales{};          // stored as abi.h says
 };
 
-// The same for op(x) as in matrix.hpp, in elements.
+// op_rows() and op_cols() as in matrix.hpp, in elements.
 constexpr std::int64_t op_rows(const scaled_matrix& x) {
   return x.transposed ? x.cols * elements_in_word(x.type) : x.rows;
 }
@@ -27,7 +27,7 @@ constexpr std::int64_t op_cols(const scaled_matrix& x) {
   return x.transposed ? x.rows : x.cols * elements_in_word(x.type);
 }
 
-// The number at (row, col) of op(x) of a product, of which word(index) is the word.
+// The number at (row, col) of op(x) of one matrix; word(index) is its word.
 template <class Word>
 constexpr double number_at(const scaled_matrix& x, std::int64_t product, std::int64_t row,
                            std::int64_t col, const Word& word) {
@@ -38,7 +38,7 @@ constexpr double number_at(const scaled_matrix& x, std::int64_t product, std::in
   return unpacked(word(index), along % 2);
 }
 
-// What element (row, col) of op(x) of a product is multiplied by.
+// The scale of element (row, col) of op(x) of one matrix.
 constexpr double scale_at(const scaled_matrix& x, std::int64_t product, std::int64_t row,
                           std::int64_t col) {
   if (x.extent == 0) return 1.0;
@@ -48,7 +48,7 @@ constexpr double scale_at(const scaled_matrix& x, std::int64_t product, std::int
   return decode(x.scales.type, element_in(x.scales, all, index_of(x.scales, all, at.col)));
 }
 
-// The largest magnitude that a scaled element can have.
+// The largest magnitude of a scaled element.
 constexpr double norm_of(const scaled_matrix& x) {
   const double elements = norm_of(static_cast<const matrix&>(x));
   return x.extent == 0 ? elements : elements * norm_of(x.scales);
