@@ -1,5 +1,4 @@
-// Microbenchmarks of the CPU: the peaks that native plugins can reach. The simulator has none.
-// Declared in microbenchmarks/microbenchmark.hpp.
+// The peaks that native plugins can reach. The simulator has none.
 
 #include "microbenchmarks/microbenchmark.hpp"
 #include "os/parallel.hpp"
@@ -16,12 +15,11 @@ namespace {
 
 using roofline::resource;
 
-// Several for each thread, so that others take over the tasks of a thread that starts late or is
-// preempted.
+// Several per thread, so that others take over the tasks of a late or preempted thread.
 constexpr int kTasksPerThread = 16;
 constexpr double kSampleSeconds = 0.03;
 
-// Independent chains of FMAs, each of which is limited by latency.
+// Independent chains of FMAs; latency limits each.
 constexpr int kChains = 12;  // at 2 FMAs per cycle of latency 4, 8 would do; AVX2 has 16 registers
 constexpr int kSteps = 4096;
 
@@ -31,7 +29,7 @@ struct vector {
   static constexpr int kLanes = kBytes / int(sizeof(T));
 };
 
-// Inlined, to be compiled for the instruction set of its caller. The factor is just above -1: x
+// Inlined, to be compiled for the caller's instruction set. The factor is just above -1: x
 // alternates around 0 and hardly shrinks in kSteps. Integers take any value.
 template <class T, int kBytes>
 [[gnu::always_inline]] inline void fma_chains(T* seed) {

@@ -9,7 +9,7 @@
 namespace kzoo::microbenchmarks {
 namespace {
 
-// How many repetitions make a sample as long as the microbenchmark asks for.
+// The repetitions that fill a sample's duration.
 std::int64_t repetitions_of(const microbenchmark& b) {
   constexpr double kMostGrowth = 10;  // the first runs are slow, while the device raises its clocks
   std::int64_t repetitions = 1;
@@ -21,7 +21,7 @@ std::int64_t repetitions_of(const microbenchmark& b) {
   }
 }
 
-// Several samples come close to the best: it is no outlier of a device that others use too.
+// Whether several samples come close to the best, which then is no outlier of a shared device.
 bool is_confirmed(const std::vector<roofline::pace>& samples) {
   constexpr std::ptrdiff_t kAgreeing = 3;
   constexpr double kNearly = 0.98;

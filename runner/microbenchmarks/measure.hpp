@@ -6,10 +6,9 @@
 
 namespace kzoo::microbenchmarks {
 
-// After a warmup, in which clocks settle under load, half of the samples are taken back to back, as
-// in a loop, and half each after a pause, as short kernels run on a device that has cooled down: a
-// peak must hold for both. Until three samples agree on the best, more are taken after pauses, up
-// to five times as many in all.
+// After a warm-up, in which clocks settle, takes half of the samples back to back, and half after
+// pauses, as short kernels run on a cooler device: a peak must hold for both. Takes more samples
+// after pauses, up to five times as many in all, until three agree on the best.
 struct schedule {
   double warmup_seconds = 0.3;
   int samples = 10;  // in each half
@@ -18,7 +17,7 @@ struct schedule {
 
 roofline::measured_peak measure(const microbenchmark& b, const schedule& how = {});
 
-// The peaks of a device before any is measured: its name and the facts that they hold for.
+// A device's peaks before any measurement: its name and the facts under which they hold.
 roofline::peaks peaks_for(const results::device& d);
 
 }  // namespace kzoo::microbenchmarks

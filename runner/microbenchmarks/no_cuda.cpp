@@ -1,5 +1,3 @@
-// The microbenchmarks for CUDA in a build without it.
-// Declared in microbenchmarks/microbenchmark.hpp.
 
 #include "devices/devices.hpp"
 #include "microbenchmarks/microbenchmark.hpp"

@@ -24,7 +24,6 @@ constexpr int kSamples = 8;  // in a round
 // GPU clocks need time under load to rise.
 constexpr std::chrono::milliseconds kClockWarmup{100};
 
-// Memory of a backend that is released again.
 class buffer {
  public:
   buffer(devices::backend& on, std::size_t bytes) : on_(on), memory_(on.allocate(bytes)) {}
@@ -38,7 +37,7 @@ class buffer {
   void* memory_;
 };
 
-// A matrix behind unused memory of random size, as the matrices of a timed kernel are.
+// A matrix behind unused memory of random size, like a timed kernel's matrices.
 struct placed_matrix {
   placed_matrix(devices::backend& on, int n, std::uint64_t key, std::size_t gap_bytes)
       : spec{KZOO_F32, data::content::uniform, n, n, n, key},
@@ -52,7 +51,7 @@ struct placed_matrix {
   buffer gap, words;
 };
 
-// The median of one round, in which the matrices are at new addresses.
+// The median of one round, with the matrices at new addresses.
 double round_median(devices::backend& on, int n, std::minstd_rand& random) {
   constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
   const auto gap = [&] { return kStep * (1 + random() % kMostSteps); };
@@ -84,7 +83,7 @@ timing::process_median median_at(devices::backend& on, int n, std::minstd_rand& 
   const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / kRounds;
   double squares = 0;
   for (const double ms : medians) squares += (ms - mean) * (ms - mean);
-  // Of a median of normal values: sqrt(pi / 2) times that of their mean.
+  // The standard error of a median of normal values: sqrt(pi / 2) times their mean's.
   const double error = std::sqrt(M_PI / 2 * squares / (kRounds - 1) / kRounds);
   return {timing::median(medians), error};
 }

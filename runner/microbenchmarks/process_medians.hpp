@@ -1,6 +1,6 @@
 #pragma once
-// The times of one product at several sizes in a process of its own: what timing::process_spread of
-// a GPU is measured with. On a CPU, whatever else the machine does differs more than processes do.
+// Times one GEMM at several sizes in a separate process, to measure a GPU's timing::process_spread.
+// On a CPU other load causes larger differences than processes do.
 
 #include "results/device.hpp"
 #include "timing/process_spread.hpp"
@@ -15,10 +15,10 @@ namespace kzoo::microbenchmarks {
 inline constexpr std::string_view kProductsCommand = "__time_products";
 // The command line that starts `program`, a runner, for a device.
 std::vector<std::string> products_command(const std::string& program, const std::string& device_id);
-// The main function of that process. `request`: its last argument.
+// The main function of the process. `request`: its last argument.
 int time_products(std::string_view request);
 
-// What one such process has printed, by size. Throws failure, also if it is something else.
+// Medians by size from a process's output. Throws failure, also for malformed output.
 std::vector<timing::process_median> read_medians(const std::string& output,
                                                  const std::string& how_ended);
 

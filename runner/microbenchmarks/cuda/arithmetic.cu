@@ -7,7 +7,7 @@
 namespace kzoo::microbenchmarks::cuda {
 namespace {
 
-constexpr int kPairs = 8;   // independent ones in a thread
+constexpr int kPairs = 8;   // independent pairs per thread
 constexpr int kSteps = 16;  // per repetition, unrolled: the overhead of the loop is negligible
 
 template <class T>
@@ -19,8 +19,8 @@ __device__ std::uint32_t random_value(const busy_arguments& a, std::uint32_t whi
   return random_bits(a, which);
 }
 
-// Each pair (x, y) rotates, nearly on a circle, so neither number converges or grows, however many
-// steps there are. For integers, which wrap, any factors will do: no step loses a bit.
+// Each pair (x, y) rotates, nearly on a circle, so its numbers neither converge nor grow over any
+// number of steps. Integers wrap, and no step loses a bit with any factors.
 template <class T>
 __global__ void __launch_bounds__(kBlockThreads) fma_kernel(busy_arguments a) {
   const stopwatch watch(a.clock);

@@ -10,20 +10,19 @@
 
 namespace kzoo::microbenchmarks::cuda {
 
-// What the counters of one SM advanced by while the kernel ran.
+// Advance of one SM's counters while the kernel ran.
 struct elapsed {
   long long cycles, nanoseconds;
 };
 
-// The only parameter of every kernel.
 struct busy_arguments {
   int repetitions;
   std::uint32_t seed;
   elapsed* clock;
-  // Where a thread writes kNever if its result equals it, so that the compiler cannot remove the
-  // computation. It does no harm if that happens.
+  // A thread writes kNever here if its result equals it, so that the compiler keeps the
+  // computation. Such a write is harmless.
   std::uint32_t* sink;
-  const uint4* from;  // `from`, `to`, `vectors`: only for memory_kernels()
+  const uint4* from;  // from, to, vectors: only for memory_kernels()
   uint4* to;
   std::int64_t vectors;  // in each of `from` and `to`
 };
@@ -35,7 +34,7 @@ struct busy_kernel {
   const void* function;  // __global__ void(busy_arguments)
   int threads;           // per block
   double operations;     // per block and repetition
-  int accesses = 0;      // to memory per byte of a buffer and repetition: 1 reads, 2 copies
+  int accesses = 0;      // to memory, per byte of a buffer and repetition: 1 reads, 2 copies
 };
 
 // FMAs on the CUDA cores.

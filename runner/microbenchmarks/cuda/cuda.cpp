@@ -1,4 +1,3 @@
-// Declared in microbenchmarks/microbenchmark.hpp.
 
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/fill.hpp"
@@ -42,7 +41,7 @@ class busy_gpu {
     check(cudaEventCreate(&stop_), "cudaEventCreate");
     clock_ = static_cast<cuda::elapsed*>(device_memory(sizeof(cuda::elapsed)));
     sink_ = static_cast<std::uint32_t*>(device_memory(sizeof(std::uint32_t)));
-    // With sixteen times the size of the L2, hits in it are negligible.
+    // At sixteen times the L2's size, L2 hits are negligible.
     constexpr std::size_t kTimesL2 = 16, kShare = 4;
     buffer_bytes_ = std::min<std::size_t>(kTimesL2 * std::max(l2_bytes_of(d), std::size_t{1} << 22),
                                           devices::free_memory(d) / kShare);
@@ -64,7 +63,7 @@ class busy_gpu {
   busy_gpu(const busy_gpu&) = delete;
   busy_gpu& operator=(const busy_gpu&) = delete;
 
-  // As many as are resident on the device at once.
+  // Blocks that are resident on the device at once.
   int blocks(const cuda::busy_kernel& k) const {
     int each = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, k.function, k.threads, 0), k.name);
@@ -111,8 +110,8 @@ class busy_gpu {
   std::size_t buffer_bytes_ = 0, l2_part_bytes_ = 0;
 };
 
-// None for devices on which no kernel here is known to reach the peak of the tensor cores: with a
-// peak that is too low, correct times would be refused as impossible.
+// Empty if no kernel here is known to reach the tensor cores' peak: too low a peak would reject
+// correct times as impossible.
 std::vector<cuda::busy_kernel> tensor_kernels(unsigned compute_capability) {
   const unsigned major = compute_capability / 10;
   if (major == 8 || major == 12) return cuda::mma_kernels();

@@ -1,5 +1,4 @@
 #pragma once
-// Device code that the kernels have in common.
 
 #include "devices/cuda/timer.cuh"
 #include "microbenchmarks/cuda/busy_kernel.hpp"
@@ -13,8 +12,7 @@ using devices::cuda::nanoseconds;
 
 inline constexpr int kBlockThreads = 256;
 
-// One thread of the grid reads the SM's cycle counter and the GPU's timer, at the start and at the
-// end.
+// One thread of the grid reads the SM's cycle counter and the GPU's timer at both ends.
 class stopwatch {
  public:
   __device__ explicit stopwatch(elapsed* seen) : seen_(seen) {

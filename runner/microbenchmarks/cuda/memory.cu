@@ -1,4 +1,4 @@
-// Reads and copies at full memory bandwidth. With a buffer that fits in the L2, the L2's bandwidth.
+// Reads and copies at full memory bandwidth; at the L2's bandwidth if the buffer fits in it.
 
 #include "microbenchmarks/cuda/device_side.cuh"
 
@@ -8,8 +8,8 @@ namespace {
 constexpr int kAhead = 4;  // 16-byte accesses in flight per thread
 constexpr std::int64_t kTile = kBlockThreads * kAhead;
 
-// Calls body(index of this thread's first vector) for each tile of the block. The block takes other
-// tiles in the next repetition, so that they are not in its L1.
+// Calls body(index of this thread's first vector) for each tile of the block. Each repetition takes
+// other tiles, so that they are not in the L1.
 template <class Body>
 __device__ void for_each_tile(const busy_arguments& a, int repetition, const Body& body) {
   const std::int64_t first = (std::int64_t(blockIdx.x) + repetition) % gridDim.x;

@@ -32,7 +32,7 @@ KZOO_MMA(bf16, 16, "m16n8k16.row.col.f32.bf16.bf16.f32")
 template <class Format>
 __global__ void __launch_bounds__(kBlockThreads) mma_kernel(busy_arguments args) {
   const stopwatch watch(args.clock);
-  // The second A is the negated first, so accumulators do not grow, however many repetitions.
+  // The second A is the negated first, so accumulators do not grow over any number of repetitions.
   constexpr std::uint32_t kSigns = mma<Format>::kK == 8 ? 0x80000000u : 0x80008000u;
   std::uint32_t a[2][4], b[4][2];
 #pragma unroll

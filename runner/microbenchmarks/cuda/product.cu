@@ -1,5 +1,5 @@
-// A product with a 32 x 32 tile of C per block, from shared memory: an ordinary kernel, which
-// loads, waits, computes and stores.
+// An ordinary GEMM with a 32 x 32 tile of C per block in shared memory: it loads, waits, computes
+// and stores.
 
 #include "devices/cuda/check.hpp"
 #include "microbenchmarks/process_medians.hpp"

@@ -13,7 +13,7 @@ constexpr int kRowBytes = 128;  // of a row of A, and of a column of B: four k s
 constexpr int kSteps = 4, kStepBytes = 32;
 constexpr int kTimes = 4;
 
-// The shared-memory descriptor of an operand: rows of 128 bytes with 128-byte swizzle, in groups of
+// An operand's shared-memory descriptor: rows of 128 bytes with 128-byte swizzle, in groups of
 // eight.
 __device__ std::uint64_t descriptor(const void* shared) {
   constexpr std::uint64_t kGroup = 8 * kRowBytes, kSwizzle128 = 1;
@@ -77,8 +77,7 @@ __global__ void __launch_bounds__(kThreads) wgmma_kernel(busy_arguments args) {
 #pragma unroll 1
   for (int r = 0; r < args.repetitions; ++r) {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    // Four add, the next four subtract the same, so accumulators do not grow, however many
-    // repetitions.
+    // Four add, the next four subtract the same, so accumulators do not grow.
 #pragma unroll
     for (int i = 0; i < 2 * kTimes * kSteps; ++i) {
       const std::uint64_t step = std::uint64_t(i % kSteps) * kStepBytes >> 4;
