@@ -27,7 +27,7 @@ double l2_bytes(const peaks& measured) {
   return bytes;
 }
 
-// Of what a kernel has to read: of groups, the B of those that have rows, and its scales.
+// Reading: all inputs, but B and its scales only of groups with rows.
 double compulsory_bytes(const peaks& measured, const problem& p) {
   const auto bytes = [](const data::matrix& x) {
     return double(data::all_rows(x) * x.cols) * double(type_size(x.type));
@@ -43,12 +43,12 @@ double compulsory_bytes(const peaks& measured, const problem& p) {
   return read + (p.beta != 0 ? of_c : 0) + written;
 }
 
-// Tensor cores multiply bytes faster than anything that is measured.
+// No peak of 8-bit integers is measured, and tensor cores exceed all others.
 std::optional<resource> arithmetic_of(const problem& p, kzoo_precision declared) {
   return p.dtype.a == KZOO_I8 ? std::nullopt : resource_of(declared);
 }
 
-// The higher of the two: on some devices reads alone are faster than a copy, on others a copy is.
+// The higher rate: on some devices reads are faster than copies, on others slower.
 const measured_peak* memory_of(const peaks& measured) {
   const measured_peak *read = measured.find(resource::read), *copy = measured.find(resource::copy);
   if (read == nullptr || copy == nullptr) return read == nullptr ? copy : read;

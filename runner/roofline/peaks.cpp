@@ -21,7 +21,7 @@ std::optional<resource> resource_of(kzoo_precision precision) {
       return resource::tf32;
     case KZOO_COMPUTE_FP16:
     case KZOO_COMPUTE_FP32_SPLIT:
-    case KZOO_COMPUTE_FP32_NORMWISE:  // which such parts keep as well
+    case KZOO_COMPUTE_FP32_NORMWISE:  // split inputs keep this bound as well
       return resource::fp16;
     case KZOO_COMPUTE_BF16:
       return resource::bf16;
