@@ -1,20 +1,20 @@
 /* kernel-zoo plugin ABI, major version 1.
  *
  * A plugin is a shared library that exports one constant data symbol, `kzoo_plugin_v1`, of type
- * kzoo_plugin. The major version is part of the symbol's name: a runner that speaks version 1 does
- * not find version 2, and a missing symbol is the mismatch. Nothing else is exported.
+ * kzoo_plugin, and nothing else. The symbol's name contains the major version: a runner of version
+ * 1 does not find a plugin of version 2.
  *
  * Rules that keep old plugins and new runners working together:
  *  - plain C, fixed-width types, no CUDA, no C++ library type;
- *  - a struct that may grow starts with `struct_size`, set by whoever fills it. Fields are only
- *    appended, and an appended field's zero means "as before". kzoo_launch may grow too: its size
- *    is the list's `stride`. kzoo_text and kzoo_signature stay as they are;
- *  - a plugin that gets a problem with non-zero bytes past the struct it was built with answers
- *    KZOO_UNSUPPORTED (the C++ header does this by itself).
+ *  - a struct that may grow starts with `struct_size`, which its writer sets. Fields are only
+ *    appended; zero in an appended field means "as before". kzoo_launch may grow too: its size is
+ *    the list's `stride`. kzoo_text and kzoo_signature never change;
+ *  - a plugin answers KZOO_UNSUPPORTED to a problem with non-zero bytes past its own version of the
+ *    struct (the C++ header does this).
  *
  * Ownership: the caller owns every pointer it passes; a plugin owns only the instance it returns
- * from `create`, until `destroy`. No exception crosses this boundary, and nothing that one side
- * allocates is freed by the other. Errors are a status plus a sentence in the caller's buffer.
+ * from `create`, until `destroy`. Each side frees only its own memory. No exception crosses this
+ * boundary. Errors are a status and a sentence in the caller's buffer.
  *
  * Threading tags, one on each function:
  *  [any-thread]   pure; may be called from any thread at any time, also concurrently.
@@ -33,10 +33,10 @@ extern "C" {
 #define KZOO_ABI_MAJOR 1
 #define KZOO_ABI_MINOR 2
 
-/* The outcome of a call. Fixed width, so that the size of an enum never matters. */
+/* The outcome of a call. Fixed width, unlike an enum. */
 typedef uint32_t kzoo_status;
 #define KZOO_OK 0u
-#define KZOO_UNSUPPORTED 1u   /* this variant does not do this problem; the text says why */
+#define KZOO_UNSUPPORTED 1u   /* the variant rejects the problem; the text says why */
 #define KZOO_UNAVAILABLE 2u   /* cannot work on this machine (library, driver, device missing) */
 #define KZOO_ERROR 3u         /* something failed that should have worked */
 #define KZOO_LAUNCH_FAILED 4u /* the kernel never started */
@@ -48,31 +48,29 @@ typedef uint32_t kzoo_type;
 #define KZOO_BF16 3u
 #define KZOO_I32 4u
 #define KZOO_F64 5u
-/* C is never of one of the 8-bit types. */
+/* The 8-bit types are never C's. */
 #define KZOO_I8 6u
 #define KZOO_E4M3 7u /* fp8: 4 exponent bits, 3 fraction bits, no infinity */
 #define KZOO_E5M2 8u /* fp8: 5 exponent bits, 2 fraction bits */
-/* Of B alone: signed integers of 4 bits, -8 to 7, two in a byte. The element at an even index of B,
- * i * ld + j, is in the low four bits. ld and strides count elements and are even. */
+/* Only for B: int4, -8 to 7, two in a byte. Elements at even indices i * ld + j of B are in the low
+ * four bits. ld and strides count elements and are even. */
 #define KZOO_I4 9u
 
-/* The precision of products and accumulators. A result is judged by what its variant declares. */
+/* The precision of products and accumulators. Results are judged by the declared precision. */
 typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_FP32 1u  /* fp32 products, fp32 accumulators */
 #define KZOO_COMPUTE_TF32 2u  /* inputs rounded to TF32 (10 mantissa bits), fp32 accumulators */
 #define KZOO_COMPUTE_FP16 3u  /* fp16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_INT32 5u /* 32-bit integers, wrapping */
-/* As accurate as fp32, from products of narrower parts of the inputs,
- * on tensor cores */
+/* As accurate as fp32, by splitting inputs into narrower parts for tensor cores */
 #define KZOO_COMPUTE_FP32_SPLIT 6u
 #define KZOO_COMPUTE_FP64 7u      /* fp64 products, fp64 accumulators */
 #define KZOO_COMPUTE_FP16_SUMS 8u /* inputs rounded to fp16, fp16 accumulators */
-/* fp8 inputs; sums of up to 128 products with 14 bits, added in fp32 */
+/* fp8 inputs; sums of up to 256 products with 14 bits, added in fp32 */
 #define KZOO_COMPUTE_FP8 9u
-/* As accurate as fp32 for the largest elements of A and B: an error can be as large as one of
- * theirs, wherever these are. Strassen's algorithm; products of parts that have one exponent for a
- * whole row */
+/* As accurate as fp32 relative to the largest elements of A and B: any element's error may reach
+ * the error of theirs. For Strassen's algorithm, or parts with one exponent per row */
 #define KZOO_COMPUTE_FP32_NORMWISE 10u
 
 typedef uint32_t kzoo_device_kind;
@@ -83,26 +81,26 @@ typedef uint32_t kzoo_layout;
 #define KZOO_ROW_MAJOR 0u    /* element (i, j) at i * ld + j */
 #define KZOO_COLUMN_MAJOR 1u /* element (i, j) at j * ld + i: transposed in memory, BLAS's 't' */
 
-/* A buffer of the caller's for a sentence. A plugin writes at most `capacity` bytes, including the
- * closing NUL. `data` may be NULL when capacity is 0. */
+/* The caller's buffer for a sentence. A plugin writes at most `capacity` bytes, including the
+ * closing NUL. `data` may be NULL if capacity is 0. */
 typedef struct kzoo_text {
   char* data;
   uint64_t capacity;
 } kzoo_text;
 
-/* What a problem has beside A, B and C: read-only, row-major, element (i, j) at i * ld + j. A
- * vector of N has one row, a vector of M one column. */
+/* An operand besides A, B and C: read-only, row-major, element (i, j) at i * ld + j. A vector of N
+ * has one row, a vector of M one column. */
 typedef struct kzoo_operand {
   char name[24]; /* "bias", closed by NUL */
   kzoo_type type;
   uint32_t reserved;
   int64_t rows, cols, ld;
-  int64_t stride; /* elements from one product of a batch, or group, to the next; 0: one for all */
+  int64_t stride; /* elements between GEMMs of a batch, or groups; 0: one for all */
 } kzoo_operand;
 #define KZOO_MOST_OPERANDS 8
 
-/* What is done to each element x of alpha * A * B + beta * C before it is stored. An operand with
- * one row is the same for all rows of C, one with one column for all columns. */
+/* The epilogue's steps for each element x of alpha * A * B + beta * C before it is stored. An
+ * operand with one row applies to all rows of C, an operand with one column to all columns. */
 typedef uint32_t kzoo_stage_kind;
 #define KZOO_STAGE_ADD 1u       /* x + operand */
 #define KZOO_STAGE_MULTIPLY 2u  /* x * operand */
@@ -113,26 +111,24 @@ typedef uint32_t kzoo_stage_kind;
 #define KZOO_STAGE_CLAMP 7u     /* min(max(x, low), high) */
 typedef struct kzoo_stage {
   kzoo_stage_kind kind;
-  uint32_t operand; /* its index, of those that add or multiply */
-  double low, high; /* of clamp */
+  uint32_t operand; /* its index; only for ADD and MULTIPLY */
+  double low, high; /* only for CLAMP */
 } kzoo_stage;
 #define KZOO_MOST_STAGES 8
 
-/* A scale is common to a block of `extent` rows of A, or columns of B, and of `depth` steps of K;
- * 0 and 0: there are no scales. Where the extent is 1, the scales of neighbouring rows (columns)
- * are neighbours in memory: the scale for row (column) i at step k is element (k / depth, i) of its
- * operand, and else element (i / extent, k / depth). The rows of the operand start at multiples of
- * 16 bytes. Each A of a batch, and each B of a batch or of groups, has scales of its own, a stride
- * after those of the one before. */
+/* Block scales: one scale for `extent` rows of A (columns of B) by `depth` elements of K; 0 and 0:
+ * no scales. The scale for row (column) i at element k of K is element (i / extent, k / depth) of
+ * the operand. If the extent is 1, it is element (k / depth, i): scales of neighbouring rows
+ * (columns) are neighbours in memory. The operand's rows start at multiples of 16 bytes. Each A and
+ * B of a batch, and the B of each group, has its own scales, a stride after the previous ones. */
 typedef struct kzoo_scale_block {
   uint32_t extent, depth;
 } kzoo_scale_block;
 
-/* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n, whatever their layouts: the
- * layout says where an element is, not which element it is. With beta = 0, C is not read. Leading
- * dimensions count elements: where the matrix is row-major, lda >= k, ldb >= n and ldc >= n; where
- * it is column-major, lda >= m, ldb >= k and ldc >= m. The runner's C is row-major. Integer types
- * take integer alpha and beta. */
+/* C = alpha * A * B + beta * C. A is m x k, B is k x n, C is m x n in every layout: a layout only
+ * changes where an element is. With beta = 0, C is not read. Leading dimensions count elements. In
+ * row-major matrices lda >= k, ldb >= n, ldc >= n; in column-major ones lda >= m, ldb >= k,
+ * ldc >= m. The runner's C is row-major. Integer types take integer alpha and beta. */
 typedef struct kzoo_problem {
   uint64_t struct_size;
   int64_t m, n, k; /* each >= 1 */
@@ -142,36 +138,33 @@ typedef struct kzoo_problem {
   double alpha, beta;
   uint64_t alignment; /* bytes: A, B, C and operands each start at a multiple of it */
 
-  /* For A and B of 8-bit floating types: what their elements are multiplied by, within the range of
-   * fp32. 0: 1. A kernel that wants them in device memory copies them in `create`. */
+  /* Factors of A's and B's elements of 8-bit floating-point types, within the range of fp32. 0: 1.
+   * A kernel that wants them in device memory copies them in `create`. */
   double scale_a, scale_b;
 
-  /* A batch: so many products of one shape, with the same alpha and beta. The A, B and C of product
-   * i start i strides after those of the first; strides count elements. That of A or of B may be 0:
-   * all products have it in common. Those of C, and any other, never overlap. A batch of 0 is one
-   * product, as 1 is. */
+  /* A batch: `batch` GEMMs of one shape, with the same alpha and beta; 0 and 1: one GEMM. The A, B
+   * and C of GEMM i start i strides after the first; strides count elements. The stride of A or B
+   * may be 0: all GEMMs share it. Otherwise matrices never overlap. */
   int64_t batch, stride_a, stride_b, stride_c;
 
-  /* Minor version 1. What the problem has beside A, B and C: first what the product needs, scales
-   * and offsets, then the operands of the epilogue, in its order; and the epilogue's stages, in the
-   * order in which they are applied. */
+  /* Minor version 1. Operands besides A, B and C: first scales and offsets, then the epilogue's, in
+   * its order; and the epilogue's stages, in the order of application. */
   uint32_t operand_count, stage_count;
   kzoo_operand operands[KZOO_MOST_OPERANDS];
   kzoo_stage epilogue[KZOO_MOST_STAGES];
 
-  /* Minor version 2. Scales of blocks: each element of A is multiplied by one of the operand
-   * "scale_a", each of B by one of "scale_b", of f32, before the products are summed. */
+  /* Minor version 2. Block scales: each element of A is multiplied by an element of the operand
+   * "scale_a", each element of B by "scale_b", both f32, before products are summed. */
   kzoo_scale_block scale_block_a, scale_block_b;
 
-  /* Groups of rows that share A, C and a shape, each with a B of its own: row i of C is row i of A
-   * times the B of the group g with offsets[g] <= i < offsets[g + 1], where "offsets" is an operand
-   * of i32, one row of groups + 1 columns, from 0 to m; a group may be empty. The B of group g
-   * starts g strides (stride_b) after that of the first. 0: no groups, and B as ever. A problem
-   * with groups is no batch. */
+  /* Grouped GEMM: each group of rows of A and C has its own B. Row i of C is row i of A times the B
+   * of group g with offsets[g] <= i < offsets[g + 1]. The operand "offsets" is i32, one row of
+   * groups + 1 columns, from 0 to m; a group may be empty. The B of group g starts g strides
+   * (stride_b) after the first. 0: no groups. A problem with groups is no batch. */
   int64_t groups;
 } kzoo_problem;
 
-/* The device that a problem runs on. For the CPU only `kind` and `threads` mean anything. */
+/* The device that a problem runs on. For the CPU only `kind` and `threads` are used. */
 typedef struct kzoo_device {
   uint64_t struct_size;
   kzoo_device_kind kind;
@@ -183,20 +176,20 @@ typedef struct kzoo_device {
   uint32_t reserved;
 } kzoo_device;
 
-/* One kernel launch: its shape and what it takes of an SM. */
+/* One kernel launch: its shape and its resources on an SM. */
 typedef struct kzoo_launch {
   uint32_t grid[3], block[3];
   uint64_t dynamic_shared; /* bytes per block */
   /* CUDA only, 0 on the CPU: */
   uint64_t static_shared;  /* bytes per block */
-  uint64_t local_bytes;    /* per thread: spills and arrays that are not in registers */
+  uint64_t local_bytes;    /* per thread: spills and arrays outside registers */
   uint32_t registers;      /* per thread */
-  uint32_t resident_warps; /* on one SM, as far as registers and shared memory allow */
-  uint32_t most_warps;     /* that an SM holds: occupancy is resident over most */
+  uint32_t resident_warps; /* on one SM, as registers and shared memory allow */
+  uint32_t most_warps;     /* maximum per SM; occupancy = resident_warps / most_warps */
   uint32_t reserved;
 } kzoo_launch;
 
-/* The caller's list, which `run` adds its launches to, in order, while there is room. */
+/* The caller's list, to which `run` adds its launches, in order, while there is room. */
 typedef struct kzoo_launch_list {
   uint64_t struct_size;
   kzoo_launch* launches; /* the first of `capacity`, `stride` bytes apart */
@@ -204,7 +197,7 @@ typedef struct kzoo_launch_list {
   uint32_t count, reserved;
 } kzoo_launch_list;
 
-/* Where one call finds its data: device pointers on CUDA, host pointers on the CPU. */
+/* The data of one call: device pointers on CUDA, host pointers on the CPU. */
 typedef struct kzoo_arguments {
   uint64_t struct_size;
   const void* a;
@@ -212,13 +205,13 @@ typedef struct kzoo_arguments {
   void* c;
   void* workspace; /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
   void* stream;    /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
-  kzoo_launch_list* launches; /* NULL: not wanted. Runs that are timed may get a list too */
-  /* Minor version 1. Element (0, 0) of each of the problem's operands, in their order: a list on
-   * the host, valid during the call; NULL where there are none. Operands and C do not overlap. */
+  kzoo_launch_list* launches; /* NULL: not wanted. Timed runs may get a list too */
+  /* Minor version 1. Pointers to element (0, 0) of the problem's operands, in their order: a list
+   * on the host, valid during the call; NULL if there are none. Operands and C do not overlap. */
   const void* const* operands;
 } kzoo_arguments;
 
-/* The element types and the precision of one kind of problem that a variant computes. */
+/* Element types that a variant computes, and the precision. */
 typedef struct kzoo_signature {
   kzoo_type type_a, type_b, type_c;
   kzoo_precision compute;
@@ -226,8 +219,8 @@ typedef struct kzoo_signature {
 
 typedef struct kzoo_variant kzoo_variant;
 
-/* One tuned configuration that a plugin offers: "register_tiles:128x128x8_8x8". Every function
- * gets the variant itself first, so one function can serve many of them. */
+/* One configuration of a plugin: "register_tiles:128x128x8_8x8". Every function gets the variant
+ * first, so that one function can serve many variants. */
 struct kzoo_variant {
   uint64_t struct_size;
   const char* id;      /* [A-Za-z0-9_.-]{1,100}, unique in the plugin */
@@ -237,32 +230,31 @@ struct kzoo_variant {
   uint32_t compute_capability; /* the least it needs, as in kzoo_device; 0: any */
   const void* context;         /* the plugin's own */
 
-  /* [any-thread] Can this variant do the problem on the device? Pure: no device call, nothing
-   * kept. KZOO_UNSUPPORTED comes with the reason. */
+  /* [any-thread] Whether this variant computes the problem on the device. Pure: no device call,
+   * nothing kept. KZOO_UNSUPPORTED comes with the reason. */
   kzoo_status (*supports)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*,
                           kzoo_text* reason);
-  /* [any-thread] Bytes of scratch memory that `run` will find in kzoo_arguments::workspace;
-   * UINT64_MAX when it cannot say. */
+  /* [any-thread] Bytes of scratch memory for `run` in kzoo_arguments::workspace; UINT64_MAX:
+   * unknown. */
   uint64_t (*workspace_bytes)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*);
   /* [serial] Set-up once per problem: handles, tensor maps, function attributes. The
    * device is current. Sets *instance, which may stay NULL. */
   kzoo_status (*create)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*,
                         void** instance, kzoo_text* error);
-  /* [serial] Enqueues the product on the stream and returns: no allocation, no synchronisation,
-   * no printing. May be called again and again, with other pointers each time. */
+  /* [serial] Enqueues the GEMM on the stream and returns: no allocation, no synchronisation, no
+   * printing. May be called repeatedly, with other pointers each time. */
   kzoo_status (*run)(const kzoo_variant*, void* instance, const kzoo_arguments*, kzoo_text* error);
-  /* [serial] Frees the instance. The stream is idle. Never NULL, also where create does nothing. */
+  /* [serial] Frees the instance. The stream is idle. Never NULL, even if create does nothing. */
   void (*destroy)(const kzoo_variant*, void* instance);
 
-  /* 1: two runs on the same data may differ in rounding, for example where atomics add in no fixed
-   * order. 0: they are the same to the last bit. */
+  /* 1: two runs on the same data may differ in rounding, e.g. by the order of atomics. 0: they are
+   * bit-identical. */
   uint32_t nondeterministic;
   uint32_t reserved;
 
-  /* The sizes that it takes: M, N and K must be multiples of these, and each row of A, B and C, or
-   * column of one that is column-major, must start at a multiple of row_alignment bytes; 0: any.
-   * `supports` declines all others. From these the runner knows which sizes to choose for its
-   * checks. */
+  /* Sizes that it takes: multiples of these for M, N and K. Each row (in column-major matrices,
+   * column) of A, B and C must start at a multiple of row_alignment bytes. 0: any. `supports`
+   * rejects all other sizes. The runner's checks choose sizes by these. */
   uint32_t multiple_m, multiple_n, multiple_k;
   uint32_t row_alignment;
 };
@@ -273,18 +265,18 @@ typedef struct kzoo_plugin {
   kzoo_device_kind device; /* where this library's kernels run */
   const char* id;          /* [A-Za-z0-9_.-]{1,100} */
   const char* summary;
-  const char* build_info;       /* compiler, flags, architectures: free text for the record */
+  const char* build_info;       /* compiler, flags, architectures: free text */
   const kzoo_variant* variants; /* the first of variant_count, variant_stride bytes apart */
   uint32_t variant_count;
   uint32_t variant_stride;
-  uint32_t native; /* CPU only: 1 when it runs at the CPU's own speed, 0 under the simulator */
+  uint32_t native; /* CPU only: 1: native code; 0: simulated */
   uint32_t reserved;
 } kzoo_plugin;
 
 #define KZOO_PLUGIN_SYMBOL kzoo_plugin_v1
 #define KZOO_PLUGIN_SYMBOL_NAME "kzoo_plugin_v1"
 
-/* The layout is the contract: no plugin is built by a compiler that has another one. */
+/* The layout is the contract: a compiler with another layout must fail. */
 #ifdef __cplusplus
 #define KZOO_ABI_ASSERT static_assert
 #else

@@ -1,11 +1,11 @@
-// Asynchronous copies from global to shared memory (cp.async, sm_80): the thread continues while
-// the bytes are on their way, and no register holds them in between. Device code.
+// Asynchronous copies from global to shared memory (cp.async, sm_80), without registers: the thread
+// continues meanwhile. Device code.
 //
 //   kzoo::copy_async<16>(&tile[i], &g.a[j], inside);   // as often as needed
-//   kzoo::commit_group();                              // the copies since the last one: a group
+//   kzoo::commit_group();                              // groups the copies since the last group
 //   ...
-//   kzoo::wait_group<1>();  // this thread's groups have arrived, except for the youngest 1
-//   __syncthreads();        // and so have those of all other threads
+//   kzoo::wait_group<1>();  // this thread's groups have arrived, except for the youngest
+//   __syncthreads();        // so have the groups of all other threads
 //
 // In the simulator a copy is done when the call returns.
 #pragma once
@@ -16,15 +16,15 @@
 
 #if defined(KZOO_XRAY)
 namespace kzoo::sim {
-// The same copy in an analysed build (docs/xray.md), recorded as asynchronous.
+// Records the copy as asynchronous in an analysed build (docs/xray.md).
 void record_async_copy(void* shared, const void* global, unsigned bytes, bool inside);
 }  // namespace kzoo::sim
 #endif
 
 namespace kzoo {
 
-// Copies kBytes (4, 8 or 16) from global to shared memory, both aligned to kBytes. Where `inside`
-// is false nothing is read, `global` may point anywhere, and zeros are written.
+// Copies kBytes (4, 8 or 16) from global to shared memory, both aligned to kBytes. If `inside` is
+// false, reads nothing, allows any `global`, and writes zeros.
 template <int kBytes>
 __device__ __forceinline__ void copy_async(void* shared, const void* global, bool inside = true) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16, "cp.async copies 4, 8 or 16 bytes");

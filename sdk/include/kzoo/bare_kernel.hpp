@@ -1,11 +1,10 @@
-// A variant made of a kernel that knows nothing of this SDK, and of a description of its launch:
-// what the runner writes for a source that has `// kzoo: entry=…` lines or a manifest beside it. A
-// Description has:
+// A variant made of a kernel without the SDK and a description of its launch. The runner writes it
+// for a source with `// kzoo: entry=…` lines or a manifest. A Description has:
 //
-//   types, layouts, granularity, compute_capability, …  as a variant has them
-//   static manifest::kernel_variant launch();           what the manifest says of the launch
+//   types, layouts, granularity, compute_capability, …  as in a variant
+//   static manifest::kernel_variant launch();           the manifest's launch
 //   template <class T> static constexpr auto entry;     the kernel
-//   static auto arguments(const bare_arguments<Gemm>&); what it gets: a tuple
+//   static auto arguments(const bare_arguments<Gemm>&); its arguments: a tuple
 #pragma once
 
 #include <kzoo/int4.hpp>
@@ -27,7 +26,7 @@
 
 namespace kzoo {
 
-// An integer argument, which becomes whatever integer its parameter is.
+// An integer argument, which converts to any integer parameter.
 struct bare_integer {
   const std::string& text;
   std::int64_t value;
@@ -44,7 +43,7 @@ struct bare_integer {
   }
 };
 
-// A matrix, which becomes whatever pointer its parameter is.
+// A matrix, which converts to any pointer parameter.
 struct bare_pointer {
   explicit bare_pointer(const void* at) : address(at) {}
   const void* address;
@@ -75,7 +74,7 @@ struct bare_arguments {
   }
 };
 
-// What the runner asserts of an entry, on the manifest's own lines. Whether it is a kernel:
+// The runner's assertions about an entry, on the manifest's own lines. Whether it is a kernel:
 template <class... P>
 constexpr bool is_bare_kernel(void (*)(P...)) {
   return true;
@@ -84,7 +83,7 @@ template <class Other>
 constexpr bool is_bare_kernel(Other) {
   return false;
 }
-// How many parameters it has, if it is one:
+// The number of its parameters, or `if_none`:
 template <class... P>
 constexpr std::size_t parameter_count(void (*)(P...), std::size_t /*if it is none*/) {
   return sizeof...(P);
@@ -93,8 +92,7 @@ template <class Other>
 constexpr std::size_t parameter_count(Other, std::size_t if_none) {
   return if_none;
 }
-// And whether its parameter of that number, from 0, takes the value of that number, if there are
-// both:
+// Whether parameter kIndex, from 0, takes value kIndex, if both exist:
 template <std::size_t kIndex, class Values, class... P>
 constexpr bool takes_value(void (*)(P...)) {
   if constexpr (kIndex < sizeof...(P) && kIndex < std::tuple_size_v<Values>) {
@@ -108,8 +106,8 @@ constexpr bool takes_value(Other) {
   return true;
 }
 
-// What who has only the machine code passes for a parameter: a number of this type, or, for
-// `accumulator`, a pointer; nothing for a class.
+// The argument for a parameter, for callers with only the machine code: a number of this type;
+// `accumulator` for a pointer; nothing for a class.
 template <class P>
 constexpr bool passes_as(manifest::number_type& type) {
   using enum manifest::number_type;
@@ -143,8 +141,7 @@ constexpr bool passes(Other) {
   return true;
 }
 
-// Those of a kernel, each plus one, behind which a 0 stands: the runner reads it in the device
-// code.
+// A kernel's parameter types, each plus one, then a 0; the runner reads them in the device code.
 template <std::size_t kCount>
 struct parameter_types {
   unsigned char of[kCount + 1];
@@ -169,7 +166,7 @@ constexpr bool takes_values(Kernel kernel, std::index_sequence<kIndex...>) {
          (takes_value<kIndex, Values>(kernel) && ...);
 }
 
-// Sets C to zero. No kernel, so that the launches of a run are the author's own.
+// Sets C to zero, without a kernel, so that a run's launches are only the author's.
 template <class Gemm>
 void bare_clear_c(const Gemm& g, [[maybe_unused]] stream_t stream) {
   using element = typename Gemm::c_type;
@@ -194,7 +191,7 @@ struct bare_kernel : Description {
   }
 
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    plan_for(p, d);  // throws where there is none
+    plan_for(p, d);  // throws if there is none
     return nullptr;
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
@@ -215,12 +212,12 @@ struct bare_kernel : Description {
                                .stream = stream,
                                .cluster = dims(v.cluster)};
     using indices = std::make_index_sequence<std::tuple_size_v<decltype(values)>>;
-    // Else an assertion has failed, and more would only hide it.
+    // Otherwise an assertion has failed, and more errors would hide it.
     if constexpr (takes_values<decltype(values)>(kKernel, indices{}))
       std::apply([&](const auto&... value) { launch(config, kKernel, value...); }, values);
   }
 
-  // What it knows of groups is in its arguments.
+  // Its arguments tell it about groups.
   template <class T, layout kLayout>
   void run(const grouped_gemm<T, kLayout>& g, const kzoo_arguments& given) const {
     run(g.all, given);
@@ -232,7 +229,7 @@ struct bare_kernel : Description {
     return v;
   }
 
-  // For types and layouts that the variant has, which may be several.
+  // For the problem's types and layout, of which the variant may have several.
   static manifest::launch_plan plan_for(const kzoo_problem& p, const kzoo_device& d) {
     manifest::kernel_variant v = variant();
     v.type_a = p.type_a;

@@ -1,6 +1,5 @@
 #pragma once
-// What those who call plugins share, beside the runner: libkzoo, and the code that `runner export`
-// writes.
+// Shared by callers of plugins besides the runner: libkzoo, and code that `runner export` writes.
 
 #include <kzoo/abi.h>
 
@@ -16,8 +15,8 @@
 
 namespace kzoo {
 
-// kzoo_problem::alignment. Kernels ask whether they can read 16 bytes at a time: few different
-// answers, so that few instances are made.
+// kzoo_problem::alignment. Kernels check it for 16-byte reads. Few different values keep the number
+// of instances small.
 inline std::uint64_t common_alignment(const void* a, const void* b, const void* c) {
   constexpr std::uint64_t kMost = 256, kVector = 16;
   const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
@@ -26,8 +25,8 @@ inline std::uint64_t common_alignment(const void* a, const void* b, const void* 
   return alignment >= kMost ? kMost : std::min(alignment, kVector);
 }
 
-// For k = 0, which no kernel takes: the same C, as the product of an A and a B of zeros in one
-// memory of so many bytes. Where alpha is 0, they are read.
+// For k = 0, which no kernel takes: computes C as a GEMM of A and B of zeros, in one buffer of
+// bytes_of_zeros(). The zeros may be read even if alpha is 0.
 inline kzoo_problem product_of_zeros(kzoo_problem p) {
   p.k = 32;  // some kernels take no less
   p.alpha = 0;
@@ -41,7 +40,7 @@ inline std::uint64_t bytes_of_zeros(const kzoo_problem& p) {
   return static_cast<std::uint64_t>(std::max(p.m, p.n) * p.k) * most;
 }
 
-// All of a problem that has no epilogue, as words to find it by.
+// All fields of a problem without epilogue, as words for lookups.
 using plain_problem =
     std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t)>;
 inline plain_problem words_of(const kzoo_problem& p) {
@@ -50,10 +49,9 @@ inline plain_problem words_of(const kzoo_problem& p) {
   return words;
 }
 
-// How many elements lie between the first of so many parts and the end of the last, where each has
-// `length` and starts `stride` after the one before: the lines of a matrix, the matrices of a
-// batch. None of more than 2^56, which no memory has: offsets into them, in bytes too, cannot
-// overflow.
+// Elements from the first to the end of the last of `count` parts of `length`, `stride` apart:
+// lines of a matrix, or matrices of a batch. Nothing above 2^56, so that offsets, also in bytes,
+// cannot overflow.
 inline std::optional<std::int64_t> extent(std::int64_t count, std::int64_t stride,
                                           std::int64_t length) {
   constexpr std::int64_t kMost = std::int64_t{1} << 56;
@@ -66,18 +64,18 @@ struct problem_sizes {
   double m, n, k, batch;
 };
 
-// How far two problems are apart, where a kernel is known to be fast for one of them: the squares
-// of the logarithms of what their sizes differ by.
+// Distance between two problems, of which a kernel is known to be fast for one: the sum of squared
+// logarithms of size ratios.
 inline double distance(const problem_sizes& x, const problem_sizes& y) {
   const auto square = [](double a, double b) { return std::pow(std::log2(a / b), 2); };
   return square(x.m, y.m) + square(x.n, y.n) + square(x.k, y.k) + square(x.batch, y.batch);
 }
 
-// The buffer into which a plugin writes why it declines or fails.
+// The buffer for a plugin's reason to reject or fail.
 class reason {
  public:
   kzoo_text* text() { return &text_; }
-  // "" where the plugin has given none.
+  // "" if the plugin gave no reason.
   std::string words() const { return {words_.data(), strnlen(words_.data(), words_.size())}; }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// Clusters (sm_90): blocks that run at the same time on neighbouring SMs and reach each other's
-// shared memory. kzoo::launch makes them: launch_config::cluster. Device code. Not simulated: on
-// the cpu these end the launch with an error. Source: PTX ISA, "barrier.cluster",
+// Clusters (sm_90): blocks that run at the same time on neighbouring SMs and access each other's
+// shared memory. Set launch_config::cluster for kzoo::launch. Device code. Not simulated: on the
+// cpu these functions end the launch with an error. Source: PTX ISA, "barrier.cluster",
 // "%cluster_ctarank", "mapa".
 
 #include <kzoo/cuda.hpp>
@@ -23,8 +23,8 @@ __device__ __forceinline__ unsigned cluster_rank() {
 #endif
 }
 
-// Waits for all threads of all blocks of the cluster. A block must not end while another may still
-// reach into its shared memory: kernels that do so end with this.
+// Waits for all threads of the cluster. A block must not end while others may access its shared
+// memory, so kernels with such accesses end with this call.
 __device__ __forceinline__ void cluster_sync() {
 #if defined(__CUDACC__)
   asm volatile(
@@ -36,9 +36,9 @@ __device__ __forceinline__ void cluster_sync() {
 #endif
 }
 
-// The float at the address of `shared`, which is in the caller's shared memory, in that of the
-// cluster's block `rank`. cluster_sync() comes between its store there and this, and another before
-// that block ends.
+// Reads the float at the address of `shared` (the caller's shared memory) in the shared memory of
+// the cluster's block `rank`. Call cluster_sync() between the store and this load, and again before
+// the other block ends.
 __device__ __forceinline__ float load_of_block(const float* shared, unsigned rank) {
 #if defined(__CUDACC__)
   float value = 0;

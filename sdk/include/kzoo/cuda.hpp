@@ -1,14 +1,14 @@
-// The names of CUDA C++, for a kernel that is built twice: under nvcc from CUDA's own headers,
-// under the host compiler from the simulator. Kernels include this and <kzoo/launch.hpp>. Host code
-// of a plugin for cuda, a .cpp that calls a library, gets CUDA's own headers as well.
+// CUDA C++ for kernels that are built twice: by nvcc with CUDA's headers, and by the host compiler
+// with the simulator. Kernels include this header and <kzoo/launch.hpp>. Host code of a cuda plugin
+// (a .cpp that calls a library) gets CUDA's headers as well.
 //
 // On the simulator:
 //  - `extern __shared__` does not exist: use kzoo::dynamic_shared<T>() (launch.hpp);
 //  - write `__shared__ __align__(16) float s[64]` or `alignas(16) __shared__ float s[64]`; a
 //    `__shared__ alignas(16)` is not C++;
-//  - a pointer to a `__shared__` variable is valid in the running block only, as on the GPU;
-//  - the built-in variables threadIdx, blockIdx, blockDim, gridDim are macros: use them in device
-//    code only, and give nothing else those names.
+//  - a pointer to a `__shared__` variable is only valid in the running block, as on the GPU;
+//  - the built-in variables threadIdx, blockIdx, blockDim, gridDim are macros: use them only in
+//    device code, and use their names for nothing else.
 #pragma once
 
 #include <kzoo/abi.h>

@@ -1,9 +1,9 @@
 #pragma once
-// A launch that overlaps the end of the one before it (sm_90, "programmatic dependent launch"):
-// launch_config::dependent. Its blocks may start as soon as all blocks of the launch before have
-// called release_dependents() or ended; they wait_for_previous() before they touch what it writes.
-// Device code. In the simulator a launch has ended before the next one starts, so that both do
-// nothing. Source: PTX ISA, "griddepcontrol".
+// Programmatic dependent launch (sm_90, launch_config::dependent): the launch overlaps the end of
+// the previous launch. Its blocks may start once all blocks of the previous launch have called
+// release_dependents() or ended. They call wait_for_previous() before they access its output.
+// Device code. In the simulator launches do not overlap, so both functions do nothing. Source: PTX
+// ISA, "griddepcontrol".
 
 #include <kzoo/cuda.hpp>
 
@@ -11,15 +11,15 @@
 
 namespace kzoo {
 
-// Waits until the launch before has ended and its writes are visible. Returns at once in a launch
-// that is not dependent.
+// Waits until the previous launch has ended and its writes are visible. Returns at once if the
+// launch is not dependent.
 __device__ __forceinline__ void wait_for_previous() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// Nothing that this block still does keeps a dependent launch from starting.
+// Lets dependent launches start before this block ends.
 __device__ __forceinline__ void release_dependents() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

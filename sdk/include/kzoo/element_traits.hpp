@@ -8,8 +8,8 @@
 
 namespace kzoo {
 
-// What the ABI calls an element type, and the precision that a kernel for it usually declares: that
-// of its accumulators, or fp16 and bf16 for fp32 sums of such elements.
+// The ABI's name of an element type, and the usual declared precision of its kernels: the
+// accumulators' precision; fp16 and bf16 for fp32 sums of such elements.
 template <class T>
 struct element_traits;
 template <kzoo_type kType>
@@ -33,7 +33,7 @@ template <>
 struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3> {};
 template <>
 struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2> {};
-// The precision is that of A.
+// Uses the precision of A.
 template <class A, class B, class C>
 struct element_traits<mixed<A, B, C>> {
   static constexpr kzoo_type type = element_traits<C>::type, type_a = element_traits<A>::type,

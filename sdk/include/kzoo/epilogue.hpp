@@ -1,12 +1,12 @@
 #pragma once
-// Epilogues: what a problem does to each element of alpha A B + beta C before it is stored. A
-// variant that says
+// Epilogues: stages applied to each element of alpha A B + beta C before it is stored. A variant
+// with
 //
 //   static constexpr bool epilogues = true;
 //
-// gets a kzoo::fused_gemm where its problem has one, and its kernel is a template over its argument
-// (plugin.hpp): g.store() and g.store_inside() then apply it. A kernel that is written for one
-// epilogue compares the problem's with it in `supports`, and takes its operands by their names:
+// gets a kzoo::fused_gemm for problems with an epilogue; its kernel is a template over its argument
+// (plugin.hpp). g.store() and g.store_inside() apply the epilogue. A kernel for one fixed epilogue
+// checks it in `supports`, and takes operands by name:
 //
 //   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
 //     return kzoo::has_epilogue(p, {{KZOO_STAGE_ADD, "bias", KZOO_F32}, {KZOO_STAGE_RELU}})
@@ -33,8 +33,8 @@
 
 namespace kzoo {
 
-// What is done to an element x of alpha A B + beta C, stage by stage, in fp32. By value: a kernel's
-// argument, on both devices.
+// Applies stages to an element x of alpha A B + beta C, in fp32. By value: a kernel's argument, on
+// both devices.
 struct epilogue {
   struct stage {
     kzoo_stage_kind kind;
@@ -51,7 +51,7 @@ struct epilogue {
     return x;
   }
 
-  // One stage, where a kernel knows which; row and column of C, not checked.
+  // Applies one stage, for kernels that know it; row and column of C, not checked.
   static __host__ __device__ float applied(const stage& s, float x, int row, int col) {
     constexpr float kRootHalf = 0.70710678f, kRootTwoByPi = 0.79788456f, kCubic = 0.044715f;
     switch (s.kind) {
@@ -84,7 +84,7 @@ struct epilogue {
   }
 };
 
-// A gemm whose elements go through an epilogue when they are stored.
+// A gemm that applies an epilogue when it stores elements.
 template <class T, layout kLayout = layout::nn>
 struct fused_gemm : gemm<T, kLayout> {
   using typename gemm<T, kLayout>::c_type;
@@ -105,7 +105,7 @@ struct fused_gemm : gemm<T, kLayout> {
   }
 };
 
-// A stage as a kernel knows it: its kind, and of those that have an operand its name and type.
+// A stage that a kernel expects: its kind, and the name and type of its operand, if any.
 struct known_stage {
   kzoo_stage_kind kind;
   const char* operand = nullptr;
@@ -122,7 +122,7 @@ inline bool has_epilogue(const kzoo_problem& p, std::initializer_list<known_stag
   return std::equal(p.epilogue, p.epilogue + p.stage_count, stages.begin(), stages.end(), is_same);
 }
 
-// The operand of this name. Throws error where the problem has none.
+// The operand of this name. Throws error if the problem has none.
 inline const kzoo_operand& operand_named(const kzoo_problem& p, std::string_view name) {
   const auto* const end = p.operands + p.operand_count;
   const auto* const found =
@@ -132,7 +132,7 @@ inline const kzoo_operand& operand_named(const kzoo_problem& p, std::string_view
   return *found;
 }
 
-// Its element (0, 0), in the caller's memory. Throws error where its elements are no T, too.
+// Its element (0, 0), in the caller's memory. Throws error also if its elements are not T.
 template <class T>
 const T* operand(const kzoo_problem& p, const kzoo_arguments& arguments, std::string_view name) {
   const kzoo_operand& x = operand_named(p, name);

@@ -1,5 +1,4 @@
-// The exception type of the SDK. It carries the status code that the C ABI reports, so that the
-// wrapper of a plugin's functions can turn it into a status and a text.
+// The exception type of the SDK, with the status code that the C ABI reports.
 #pragma once
 
 #include <cstdint>

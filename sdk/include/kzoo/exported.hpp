@@ -1,6 +1,6 @@
 #pragma once
-// What the code that `runner export` writes is made of: a table of tuned kernels, of which a call
-// gets the one that was the fastest for its problem, or for the most similar one.
+// Used by code that `runner export` writes: a table of tuned kernels. A call gets the fastest
+// kernel for its problem, or for the most similar problem.
 
 #include <kzoo/abi.h>
 #include <kzoo/caller.hpp>
@@ -33,9 +33,9 @@
 namespace kzoo::exported {
 
 struct tuned_kernel {
-  std::int64_t m, n, k, batch;  // it was the fastest for
+  std::int64_t m, n, k, batch;  // its fastest problem
   const kzoo_plugin& plugin;
-  const char* variant;  // nullptr: its only one
+  const char* variant;  // nullptr: its only variant
   const char* name;     // for people
 };
 
@@ -43,7 +43,7 @@ struct tuned_kernel {
 
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // said here, and no failure of a later call
+  cudaGetLastError();  // reported here; must not appear as the failure of a later call
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
 }
 
@@ -66,14 +66,14 @@ inline kzoo_device current_device() {
   return d;
 }
 
-// Other than its handle, that of a stream never names another one later.
+// A stream's id is never reused, unlike its handle.
 inline std::uint64_t id_of(void* stream) {
   unsigned long long id = 0;
   check(cudaStreamGetId(static_cast<cudaStream_t>(stream), &id), "cudaStreamGetId");
   return id;
 }
 
-// Scratch memory for the work that is enqueued on the stream while it lives.
+// Scratch memory for work that is enqueued on the stream while it lives.
 class workspace {
  public:
   workspace(std::uint64_t bytes, void* stream) : stream_(static_cast<cudaStream_t>(stream)) {
@@ -100,14 +100,14 @@ inline bool is_capturing(void* stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-// A place in a stream.
+// A position in a stream.
 class marker {
  public:
   marker() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate"); }
   ~marker() { cudaEventDestroy(event_); }
   marker(const marker&) = delete;
   marker& operator=(const marker&) = delete;
-  // The place after all that is enqueued now.
+  // Moves to the position after everything enqueued so far.
   void record(void* stream) {
     check(cudaEventRecord(event_, static_cast<cudaStream_t>(stream)), "cudaEventRecord");
   }
@@ -133,7 +133,6 @@ inline kzoo_device current_device() {
 
 inline std::uint64_t id_of(void*) { return 0; }
 
-// Scratch memory.
 class workspace {
  public:
   workspace(std::uint64_t bytes, void*)
@@ -160,7 +159,7 @@ class marker {
 
 #endif
 
-// A plugin is called by one thread at a time, whichever tables it is in.
+// Only one thread at a time calls a plugin, even through several tables.
 inline std::mutex& mutex_of(const kzoo_plugin& plugin) {
   static std::mutex mutex;
   static auto& known = *new std::map<const kzoo_plugin*, std::mutex>;
@@ -173,16 +172,15 @@ class table {
  public:
   explicit table(std::vector<tuned_kernel> kernels) : kernels_(std::move(kernels)) {}
 
-  // Enqueues the product on the stream. Returns nullptr, or why it is not computed: a sentence that
-  // is valid until this thread's next call. What a kernel prepares for a problem, with its alpha,
-  // beta and leading dimensions, is kept for the last kMostKept of them and each stream, and for
-  // what a CUDA graph may repeat until the program ends.
+  // Enqueues the GEMM on the stream. Returns nullptr, or a sentence why not, valid until this
+  // thread's next call. Keeps instances for the last kMostKept problems (with alpha, beta and
+  // leading dimensions) and streams. Keeps instances in CUDA graphs until the program ends.
   const char* run(kzoo_problem p, const void* a, const void* b, void* c, void* stream) noexcept {
     thread_local std::array<char, 2048> why;
     try {
       p.struct_size = sizeof(p);
       p.alignment = common_alignment(a, b, c);
-      // As in BLAS: there is nothing to compute.
+      // Nothing to compute, as in BLAS.
       if (std::min(p.m, p.n) == 0) return nullptr;
       if (p.batch <= 1) p.batch = p.stride_a = p.stride_b = p.stride_c = 0;
       check_problem(p, a, b, c);
@@ -283,7 +281,7 @@ class table {
     if (status != KZOO_OK) throw std::runtime_error(said(*ready->what.kernel, "failed", why));
   }
 
-  // beta C, where k is 0.
+  // beta C, for k = 0.
   void enqueue_without_product(const kzoo_problem& of, void* c, void* stream) {
     kzoo_problem p = product_of_zeros(of);
     const std::uint64_t bytes = bytes_of_zeros(p);
@@ -308,7 +306,7 @@ class table {
     }
     known->last_use = ++uses_;
     const std::shared_ptr<prepared> found = known;
-    // In a graph that is captured no event may be asked for.
+    // Events must not be queried while a graph is captured.
     if (prepared_.size() > most_ && !is_capturing(stream)) drop_surplus();
     return found;
   }
@@ -328,8 +326,8 @@ class table {
     return made;
   }
 
-  // Leaves half of them, those that were used last, so that it is seldom called; and those whose
-  // work has not ended.
+  // Keeps the most recently used half, so that it is seldom called, and instances with unfinished
+  // work.
   void drop_surplus() {
     std::vector<std::uint64_t> uses;
     for (const auto& [words, p] : prepared_) uses.push_back(p->last_use);
@@ -343,7 +341,7 @@ class table {
     most_ = std::max(kMostKept, prepared_.size() + kMostKept / 2);
   }
 
-  // The kernel of the most similar problem, by the logarithms of its sizes, that takes this one.
+  // The kernel of the most similar problem, by logarithms of sizes, that takes this problem.
   chosen choose(const kzoo_problem& p, const kzoo_device& d) const {
     const auto sizes = [](std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
       return problem_sizes{static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
@@ -382,7 +380,7 @@ class table {
   }
 
   std::vector<tuned_kernel> kernels_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the following members
   std::map<key, std::shared_ptr<prepared>> prepared_;
   std::uint64_t uses_ = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The argument of a kernel: one matrix product, by value, the same on both devices.
+// A kernel's argument: one GEMM, by value, equal on both devices.
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/layout.hpp>
@@ -9,10 +9,10 @@
 
 namespace kzoo {
 
-// Element types of A, B and C, where they are not one type: a T like any other for gemm and types.
+// Different element types of A, B and C; used as T of gemm and types.
 template <class A, class B, class C>
 struct mixed {};
-// The same where A and B have one type: to<__half, float> is what experiments call f16->f32.
+// For A and B of one type: to<__half, float> is f16->f32 in experiments.
 template <class AB, class C>
 using to = mixed<AB, AB, C>;
 
@@ -29,8 +29,7 @@ struct elements<mixed<A, B, C>> {
   using c = C;
 };
 
-// The type of accumulators for elements T: integers for integers, fp64 for double, fp32 for all
-// others.
+// The accumulators' type for elements T: integers for integers, fp64 for double, otherwise fp32.
 template <class T>
 struct accumulator : accumulator<typename elements<T>::c> {};
 template <>
@@ -52,10 +51,10 @@ struct accumulator<double> {
 template <class T>
 using accumulator_t = typename accumulator<T>::type;
 
-// C = alpha A B + beta C: A is m x k, B is k x n, C is m x n. C is row-major, and so are A and B,
-// with element (i, j) of A at a[i * lda + j], unless the layout says that they are transposed in
-// memory; then it is at a[j * lda + i]. Pointers are the caller's: device memory on cuda, host
-// memory on cpu. With beta = 0, C is never read. alpha includes the scales of A and B.
+// C = alpha A B + beta C: A is m x k, B is k x n, C is m x n. C is row-major. Element (i, j) of A
+// is at a[i * lda + j], or at a[j * lda + i] if the layout transposes A; B likewise. Pointers are
+// the caller's: device memory on cuda, host memory on cpu. With beta = 0, C is never read. alpha
+// includes the scales of A and B.
 template <class T, layout kLayout = layout::nn>
 struct gemm {
   using element = T;  // as in types: one type, or mixed
@@ -74,14 +73,14 @@ struct gemm {
   c_type* c;
   accumulator_type alpha, beta;
 
-  // One product is a batch of one: see gemm_batch.
+  // One GEMM is a batch of one: see gemm_batch.
   static constexpr int products() { return 1; }
-  // What a grid has to cover for each product.
+  // The sizes that a grid must cover for each GEMM.
   const gemm& largest() const { return *this; }
   __host__ __device__ const gemm& operator[](int) const { return *this; }
 
-  // Element (row, col) of the m x k matrix A and of the k x n matrix B, wherever the layout has it.
-  // Indices from 0, not checked.
+  // Element (row, col) of the m x k matrix A and of the k x n matrix B in any layout. Indices from
+  // 0, not checked.
   __host__ __device__ const a_type& a_at(int row, int col) const {
     if constexpr (kATransposed) return a[col * lda + row];
     return a[row * lda + col];
@@ -96,7 +95,7 @@ struct gemm {
     return static_cast<accumulator_type>(x) * static_cast<accumulator_type>(y);
   }
 
-  // Element (row, col) where it exists, else 0: fills up a tile that hangs over an edge.
+  // Element (row, col), or 0 outside, to fill a tile that crosses an edge.
   __host__ __device__ a_type a_or_zero(int row, int col) const {
     return row < m && col < k ? a_at(row, col) : a_type(0);
   }
@@ -104,8 +103,8 @@ struct gemm {
     return row < k && col < n ? b_at(row, col) : b_type(0);
   }
 
-  // Do A, B and C, and each of their rows (of a transposed one, columns), start at a multiple of
-  // `bytes`, a power of two? Vector loads and stores need it. Host code.
+  // Whether A, B and C, and each of their rows (transposed: columns), start at a multiple of
+  // `bytes`, a power of two. Vector loads and stores need it. Host code.
   bool rows_aligned(int bytes) const {
     const auto aligned = [bytes](const auto* p, std::ptrdiff_t ld) {
       return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(*p) % bytes == 0;
@@ -113,28 +112,27 @@ struct gemm {
     return aligned(a, lda) && aligned(b, ldb) && aligned(c, ldc);
   }
 
-  // The epilogue: one finished accumulator into C.
+  // Writes one finished accumulator into C: alpha acc + beta C.
   __host__ __device__ void store(int row, int col, accumulator_type acc) const {
     c_type& out = c[row * ldc + col];
     out = beta == accumulator_type(0) ? c_type(alpha * acc)
                                       : c_type(alpha * acc + beta * accumulator_type(out));
   }
-  // The same where it exists, for a tile that hangs over an edge of C.
+  // Writes it if (row, col) exists, for a tile that crosses an edge of C.
   __host__ __device__ void store_inside(int row, int col, accumulator_type acc) const {
     if (row < m && col < n) store(row, col, acc);
   }
 };
 
-// A batch: products of one shape, with the same alpha and beta. The A, B and C of each start a
-// stride after those of the one before; a stride of 0 means that all products have the operand in
-// common. A kernel that is a template over its argument,
+// A batch: GEMMs of one shape, with the same alpha and beta. Each A, B and C starts a stride after
+// the previous one; stride 0: all GEMMs share the operand. A kernel that is a template over its
+// argument,
 //
 //   template <class Gemm>
 //   __global__ void kernel(Gemm batch) {
 //     const auto g = batch[blockIdx.z];
 //
-// computes a batch with gridDim.z = batch.products(), and a gemm with the machine code that it
-// would have without.
+// computes a batch with gridDim.z = batch.products(), and a gemm at no extra cost.
 template <class T, layout kLayout = layout::nn>
 struct gemm_batch {
   using element = T;
@@ -158,7 +156,7 @@ struct gemm_batch {
   }
 };
 
-// Blocks that cover `count` when each covers `size`; size > 0.
+// Blocks that cover `count` if each covers `size`; size > 0.
 __host__ __device__ constexpr int ceil_div(int count, int size) {
   return (count + size - 1) / size;
 }

@@ -1,11 +1,11 @@
 #pragma once
-// Groups of rows, as a mixture of experts has them: the rows of A and C are split into groups, each
-// of which is multiplied by a B of its own. A variant that says
+// Grouped GEMM, as in mixtures of experts: each group of rows of A and C has its own B. A variant
+// with
 //
 //   static constexpr bool groups = true;
 //
-// gets a kzoo::grouped_gemm where its problem has groups. Where they begin is known on the device
-// alone, in memory, and changes from run to run.
+// gets a kzoo::grouped_gemm for problems with groups. The groups' first rows are only in device
+// memory, and change between runs.
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/gemm.hpp>
@@ -14,8 +14,8 @@
 
 namespace kzoo {
 
-// Like a gemm_batch, a kernel takes a product of it: `const auto g = groups[blockIdx.z];`, whose
-// g.m rows are those of the group; there may be none.
+// As with gemm_batch, a kernel takes one GEMM: `const auto g = groups[blockIdx.z];`. g.m is the
+// number of the group's rows, which may be 0.
 template <class T, layout kLayout = layout::nn>
 struct grouped_gemm {
   using element = T;
@@ -27,11 +27,11 @@ struct grouped_gemm {
 
   gemm<T, kLayout> all;  // all rows, with the B of the first group
   int count;
-  std::ptrdiff_t stride_b;  // elements from one group's B to the next one's
+  std::ptrdiff_t stride_b;  // elements from one group's B to the next
   const int* offsets;       // count + 1, from 0 to all.m, in device memory
 
   int products() const { return count; }
-  // What a grid has to cover for each group, which may have all rows.
+  // The sizes that a grid must cover for each group, which may have all rows.
   const gemm<T, kLayout>& largest() const { return all; }
 
   __device__ gemm<T, kLayout> operator[](int group) const {

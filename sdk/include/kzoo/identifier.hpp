@@ -1,12 +1,12 @@
 #pragma once
-// The names of plugins and variants. They appear in selectors, file names and shell commands.
+// Names of plugins and variants, for selectors, file names and shell commands.
 
 #include <algorithm>
 #include <string_view>
 
 namespace kzoo {
 
-// Whether the text is not empty and holds only letters, digits, '_', '.', '-' and the characters in
+// Whether the text is not empty and has only letters, digits, '_', '.', '-' and characters of
 // `extra`.
 inline bool is_identifier(std::string_view text, std::string_view extra = "") {
   return !text.empty() && std::ranges::all_of(text, [&](char c) {

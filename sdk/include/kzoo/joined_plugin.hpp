@@ -1,12 +1,12 @@
-// One plugin from several libraries: builds of one source with other values of its parameters. The
-// runner writes such a plugin for a source that is tuned:
+// One plugin from several libraries: builds of one source with different parameter values. The
+// runner writes it for a tuned source:
 //
 //   #include <kzoo/joined_plugin.hpp>
-//   KZOO_JOINED_PLUGIN("mine", {"BM64_BN64", "../3f2a…/mine.so"}, {"BM64_BN128",
-//   "../9c01…/mine.so"});
+//   KZOO_JOINED_PLUGIN("mine", {"BM64_BN64", "../3f2a…/mine.so"},
+//                      {"BM64_BN128", "../9c01…/mine.so"});
 //
-// Each library is a plugin by itself, loaded with this one, so that all its variants run in one
-// process. The names of files are relative to the folder of this one.
+// Each library is a plugin itself, loaded with this one, so that all variants run in one process.
+// File names are relative to this plugin's folder.
 #pragma once
 
 #include <kzoo/abi.h>
@@ -30,8 +30,8 @@ struct point_library {
 
 class joined_plugin {
  public:
-  // Describes itself in `plugin`, a symbol of this library. A library that cannot be loaded ends
-  // the process: it was there when this one was written.
+  // Describes itself in `plugin`, a symbol of this library. Ends the process if a library cannot be
+  // loaded: it existed when this plugin was written.
   joined_plugin(kzoo_plugin& plugin, const char* id,
                 std::initializer_list<point_library> libraries) {
     for (const point_library& each : libraries) add(each, *load(&plugin, each.file), plugin);
@@ -57,7 +57,7 @@ class joined_plugin {
   }
 
   void add(const point_library& from, const kzoo_plugin& its, kzoo_plugin& plugin) {
-    if (variants_.empty()) plugin = its;  // the summary, the device and the rest are of all
+    if (variants_.empty()) plugin = its;  // all libraries have this summary, device etc.
     for (std::uint32_t i = 0; i < its.variant_count; ++i) {
       kzoo_variant v = *reinterpret_cast<const kzoo_variant*>(
           reinterpret_cast<const char*>(its.variants) + std::size_t(i) * its.variant_stride);

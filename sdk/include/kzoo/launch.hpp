@@ -1,12 +1,12 @@
-// Launching a kernel, the same way on a GPU and on the simulator.
+// Launches a kernel on a GPU or on the simulator.
 //
 //   __global__ void scale(float* x, float factor, int n);
 //   ...
 //   kzoo::launch({.grid = dim3((n + 255) / 256), .block = dim3(256), .stream = stream},
 //                scale, x, 2.0f, n);
 //
-// cuda: enqueues and returns. cpu: the kernel has finished when launch returns, and errors inside
-// it (a divergent barrier, an exception) are thrown from here.
+// cuda: enqueues and returns. cpu: the kernel has finished when launch returns. Errors inside it (a
+// divergent barrier, an exception) are thrown here.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,7 @@ namespace detail {
 template <class Pointer>
 using to_mutable = std::remove_const_t<std::remove_pointer_t<std::remove_cvref_t<Pointer>>>*;
 
-// Instantiated for each argument, so that the compiler names the one that is wrong: kArgument
-// counts from 1.
+// Instantiated per argument, so that the compiler names the wrong one: kArgument counts from 1.
 template <std::size_t kArgument, class Parameter, class Argument>
 struct launch_argument {
   static constexpr bool kConverts = std::is_constructible_v<Parameter, Argument>;
@@ -66,9 +65,9 @@ struct launch_arguments {
 
 }  // namespace detail
 
-// Arguments are converted to the kernel's parameter types. Throws kzoo::error(KZOO_LAUNCH_FAILED)
-// with the reason when the launch asks for more than the device has, and clears CUDA's error state.
-// Callable from any host thread, not from a kernel.
+// Converts arguments to the kernel's parameter types. If the launch needs more than the device has,
+// throws kzoo::error(KZOO_LAUNCH_FAILED) with the reason and clears CUDA's error state. Callable
+// from any host thread, not from a kernel.
 template <class... P, class... A>
 void launch(const launch_config& config, void (*kernel)(P...), A&&... args) {
   if constexpr (detail::launch_arguments<std::tuple<P...>, std::tuple<A...>>::kFit) {
@@ -86,17 +85,17 @@ void launch(const launch_config& config, void (*kernel)(P...), A&&... args) {
   }
 }
 
-// Lets `kernel` use up to `bytes` of dynamic shared memory; needed beyond 48 KB. What it was
-// allowed before, for another problem, it keeps. Slow on cuda: call it when a variant is created,
-// not for each run. From any thread. Throws kzoo::error(KZOO_LAUNCH_FAILED).
+// Lets `kernel` use up to `bytes` of dynamic shared memory; needed beyond 48 KB. Never lowers the
+// limit: another instance may need it. Slow on cuda: call it when a variant is created, not for
+// each run. From any thread. Throws kzoo::error(KZOO_LAUNCH_FAILED).
 template <class... P>
 void allow_dynamic_shared(void (*kernel)(P...), std::size_t bytes) {
   detail::allow_dynamic_shared(reinterpret_cast<const void*>(kernel), bytes);
 }
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
-// The block's dynamic shared memory, 1024-byte aligned, not initialised (the simulator fills it
-// with NaNs). All calls in a kernel give the same bytes, whatever T is.
+// The block's dynamic shared memory, 1024-byte aligned, uninitialised (the simulator fills it with
+// NaNs). All calls in a kernel return the same memory for any T.
 template <class T>
 __device__ inline T* dynamic_shared() {
 #if defined(__CUDACC__)

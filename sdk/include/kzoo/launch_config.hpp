@@ -10,7 +10,7 @@ namespace kzoo {
 #if defined(KZOO_REAL_CUDA)
 using stream_t = cudaStream_t;
 #else
-using stream_t = void*;  // there is one stream, and it is always idle
+using stream_t = void*;  // the only stream, always idle
 #endif
 
 struct launch_config {
@@ -20,7 +20,7 @@ struct launch_config {
   unsigned max_threads = 0;        // per block, as given to __launch_bounds__; 0: not checked
   stream_t stream{};
   dim3 cluster = dim3(1);  // blocks that run together (sm_90): see cluster.hpp; cuda only
-  bool dependent = false;  // may start before the launch before it ends: see dependent_launch.hpp
+  bool dependent = false;  // may start before the previous launch ends: see dependent_launch.hpp
 };
 
 }  // namespace kzoo

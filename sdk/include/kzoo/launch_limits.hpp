@@ -1,5 +1,5 @@
-// The limits of a launch, and the messages about one that exceeds them. One implementation for both
-// devices, in CUDA's own words, so that a mistake gives the same message with and without a GPU.
+// The limits of a launch, and messages if it exceeds them. Both devices share this code and CUDA's
+// words, so that a mistake gives the same message with and without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace kzoo {
 
-// Compute capability 7.0 and later; the opt-in maximum is that of 9.0.
+// For compute capability 7.0 and later; the opt-in maximum is for 9.0.
 struct launch_limits {
   unsigned block_threads = 1024;
   unsigned block_z = 64;
@@ -34,7 +34,7 @@ std::string shape_text(const Dim3& d) {
   return text;
 }
 
-// Empty when grid and block are within the limits, else the whole message.
+// Empty if grid and block are within the limits, else the whole message.
 template <class Dim3>
 std::string shape_problem(const Dim3& grid, const Dim3& block, unsigned max_threads,
                           const launch_limits& limits = {}) {
@@ -70,7 +70,7 @@ std::string shape_problem(const Dim3& grid, const Dim3& block, unsigned max_thre
 // A cluster's blocks are neighbours in the grid, which therefore holds whole clusters.
 template <class Dim3>
 std::string cluster_problem(const Dim3& grid, const Dim3& cluster) {
-  constexpr unsigned kPortable = 8;  // blocks that every device with clusters allows
+  constexpr unsigned kPortable = 8;  // maximum on every device with clusters
   const auto bad = [&](const std::string& what) {
     return kInvalidConfiguration + ("cluster " + shape_text(cluster)) + what;
   };
@@ -85,8 +85,8 @@ std::string cluster_problem(const Dim3& grid, const Dim3& cluster) {
   return {};
 }
 
-// `fixed`: bytes of the kernel's own __shared__ variables. `allowed`: dynamic bytes that it may
-// have at present.
+// `fixed`: bytes of the kernel's own __shared__ variables. `allowed`: its current limit of dynamic
+// bytes.
 inline std::string shared_problem(std::size_t dynamic, std::size_t fixed, std::size_t allowed) {
   if (dynamic <= allowed) return {};
   std::string text = kInvalidValue + std::to_string(dynamic) + " bytes of dynamic shared memory";

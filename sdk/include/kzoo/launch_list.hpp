@@ -1,4 +1,4 @@
-// The caller's list of launches, which is set while a plugin's `run` is called with one to fill.
+// The caller's list of launches, set while a plugin's `run` is called with such a list.
 #pragma once
 
 #include <kzoo/abi.h>
@@ -19,7 +19,7 @@ class launch_list_scope {
   launch_list_scope& operator=(const launch_list_scope&) = delete;
 };
 
-// The next entry of the list with the launch's shape filled in, or null where there is no list.
+// The list's next entry with the launch's shape, or null if there is no list or no room.
 inline kzoo_launch* next_launch(const launch_config& config) {
   kzoo_launch_list* list = wanted_launches;
   if (list == nullptr || list->count >= list->capacity) return nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-// Which operands of a product are transposed in memory, in BLAS's letters: n as it is, t
-// transposed; first A, then B. C is always row-major.
+// Transposition of A and B in memory, in BLAS's letters, first for A, then for B: n: as is, t:
+// transposed. C is always row-major.
 //
 //        A in memory              B in memory              in the ABI (abi.h)
 //   nn   m x k, lda >= k          k x n, ldb >= n          both KZOO_ROW_MAJOR

@@ -1,6 +1,6 @@
 #pragma once
 // mbarrier (sm_90): a barrier in shared memory that counts arrivals of threads and bytes of copies.
-// A phase ends when both have come; phases are told apart by their parity, 0 for the first. Device
+// A phase ends when both are complete. Its parity identifies it: 0 for the first phase. Device
 // code. Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 //
 //   __shared__ kzoo::mbarrier full;
@@ -10,16 +10,16 @@
 //   }
 //   __syncthreads();
 //   if (threadIdx.x == 0) {
-//     full.arrive_and_expect(bytes);     // the one arrival; the phase also waits for the bytes
+//     full.arrive_and_expect(bytes);     // the arrival; the phase also waits for the bytes
 //     kzoo::tma_load(map, tile, row, col, full);
 //   }
-//   full.wait(0);                        // phase 0 has ended: the tile is there
+//   full.wait(0);                        // phase 0 has ended: the tile has arrived
 //
-// Compiled with KZOO_BOUNDED_WAITS defined, a wait that lasts for seconds ends the kernel with an
-// error: for a kernel under development, whose deadlock would otherwise hang the GPU. Not for
-// timing: with it, ptxas does not use the registers that setmaxnreg adds, and spills.
+// With KZOO_BOUNDED_WAITS defined, a wait of several seconds ends the kernel with an error, for
+// kernels under development whose deadlock would hang the GPU. Not for timing: ptxas then spills
+// instead of using the registers that setmaxnreg adds.
 //
-// Not simulated: on the cpu all of these end the launch with an error.
+// Not simulated: on the cpu all of these functions end the launch with an error.
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/not_simulated.hpp>
@@ -51,8 +51,8 @@ class mbarrier {
 #endif
   }
 
-  // The same at this barrier of another block of the cluster: at the same place in its shared
-  // memory. `block` is its cluster_rank(), and may be the caller's own.
+  // Arrives at this barrier of another block of the cluster, at the same address in its shared
+  // memory. `block`: its cluster_rank(), which may be the caller's.
   __device__ __forceinline__ void arrive_in(unsigned block) {
 #if defined(__CUDACC__)
     asm volatile(
@@ -68,7 +68,7 @@ class mbarrier {
 #endif
   }
 
-  // Arrives, and makes the phase wait for so many bytes of copies that name this barrier.
+  // Arrives, and makes the phase wait for `bytes` of copies that name this barrier.
   __device__ __forceinline__ void arrive_and_expect(unsigned bytes) {
 #if defined(__CUDACC__)
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()),
@@ -79,7 +79,7 @@ class mbarrier {
 #endif
   }
 
-  // Waits until the phase of this parity has ended: the running one, or the one before it.
+  // Waits until the phase of this parity has ended: the current phase, or the previous one.
   __device__ __forceinline__ void wait(unsigned parity) {
 #if defined(__CUDACC__)
 #if defined(KZOO_BOUNDED_WAITS)
@@ -118,8 +118,8 @@ class mbarrier {
   std::uint64_t state_;  // opaque
 };
 
-// After init: other threads, blocks of the cluster and TMA see initialised barriers, once they have
-// met the calling thread at a barrier of the block or of the cluster.
+// After init: makes initialised barriers visible to other threads, blocks of the cluster and TMA,
+// once they have met the calling thread at a barrier of the block or cluster.
 __device__ __forceinline__ void fence_mbarrier_init() {
 #if defined(__CUDACC__)
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -128,8 +128,8 @@ __device__ __forceinline__ void fence_mbarrier_init() {
 #endif
 }
 
-// What this thread has written to shared memory may be read by wgmma and TMA: by the "async proxy".
-// Each writing thread calls it, before the barrier at which it meets those who start the reads.
+// Makes this thread's writes to shared memory visible to wgmma and TMA (the "async proxy"). Each
+// writing thread calls it before the barrier at which it meets the threads that start the reads.
 __device__ __forceinline__ void fence_async_proxy() {
 #if defined(__CUDACC__)
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

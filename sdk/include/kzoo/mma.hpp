@@ -1,12 +1,12 @@
 #pragma once
-// One warp's tensor core instructions on registers (sm_80; stmatrix sm_90): mma.sync, and the
-// loads and stores of its operands. Unlike WMMA's fragments, it is known who holds what. Device
-// code. In the simulator the last of the 32 lanes to arrive does the work of all.
-// Source: PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type", "Matrix Fragments
-// for mma.m16n8k32", "ldmatrix".
+// A warp's tensor core instructions on registers (sm_80; stmatrix sm_90): mma.sync, and loads and
+// stores of its operands. Unlike for WMMA fragments, each lane's elements are known. Device code.
+// In the simulator the last of the 32 lanes to arrive does the work. Source: PTX ISA, "Matrix
+// Fragments for mma.m16n8k16 with floating point type", "Matrix Fragments for mma.m16n8k32",
+// "ldmatrix".
 //
-// A register of 32 bits is a pair of neighbours along K for 16-bit types, four for signed char, and
-// one value for float. With g = lane / 4, t = lane % 4, and s = 1, 2 or 4 values a register:
+// A 32-bit register holds s neighbours along K: 2 of a 16-bit type, 4 of signed char, 1 float. With
+// g = lane / 4 and t = lane % 4:
 //
 //   A, 16 x 8 s    a[i]: row g + 8 (i % 2), k from s t + 4 s (i / 2) on
 //   B, 8 s x 8     b[i]: column g, k from s t + 4 s i on
@@ -22,8 +22,8 @@
 
 namespace kzoo {
 
-// Four matrices of 8 rows of 16 bytes from shared memory: `row` of lanes 8 i to 8 i + 7 points to
-// the rows of matrix i. r[i] then is 4 bytes of it: row lane / 4, from byte 4 (lane % 4) on.
+// Loads four 8 x 16-byte matrices from shared memory. `row` of lanes 8 i to 8 i + 7 points to the
+// rows of matrix i. Then r[i] holds 4 bytes of matrix i: row lane / 4, from byte 4 (lane % 4) on.
 __device__ __forceinline__ void ldmatrix(unsigned (&r)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -31,8 +31,8 @@ __device__ __forceinline__ void ldmatrix(unsigned (&r)[4], const void* row) {
                : "memory");
 }
 
-// The same of 16-bit elements, each matrix transposed: r[i] is the elements of rows 2 (lane % 4)
-// and 2 (lane % 4) + 1 in column lane / 4.
+// Like ldmatrix, for 16-bit elements, with each matrix transposed: r[i] holds the elements of rows
+// 2 (lane % 4) and 2 (lane % 4) + 1 in column lane / 4.
 __device__ __forceinline__ void ldmatrix_transposed(unsigned (&r)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -68,7 +68,7 @@ __device__ __forceinline__ void mma(float (&c)[4], const unsigned (&a)[4], const
 #undef KZOO_MMA
 }
 
-// The same with signed char (16 x 8 x 32) and 32-bit sums, which wrap around.
+// c += A B with signed char (16 x 8 x 32) and 32-bit sums, which wrap around.
 template <class T>
 __device__ __forceinline__ void mma(int (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   static_assert(std::is_same_v<T, signed char>, "integer sums are those of signed char here");

@@ -1,5 +1,5 @@
-// Narrow floating point formats as bit patterns. Pure functions, constexpr, the same for every
-// compiler and device; the simulator's __half and the runner's reference both use them.
+// Narrow floating-point formats as bits. Pure constexpr functions, equal for every compiler and
+// device, for the simulator's __half and the runner's reference.
 //
 //   format  sign  exponent  fraction   smallest normal   largest
 //   fp16      1       5        10           2^-14         65504
@@ -7,12 +7,11 @@
 //   tf32      1       8        10           2^-126        3.40e38   (stored in 32 bits)
 //   fp32      1       8        23
 //   e5m2      1       5         2           2^-14         57344
-//   e4m3      1       4         3           2^-6          448      (no infinity, a NaN of each
-//   sign)
+//   e4m3      1       4         3           2^-6          448      (no infinity, +-NaN)
 //
-// Rounding is to nearest, ties to even, subnormals kept, overflow to infinity, unless a name says
-// otherwise. fp8 saturates instead: what is beyond the largest value becomes it. A NaN becomes the
-// canonical 0x7fff, or 0x7f in fp8, which is what the CUDA conversions give.
+// Rounds to nearest, ties to even, keeps subnormals, and overflows to infinity, unless a name says
+// otherwise. fp8 saturates to its largest value instead. NaN becomes the canonical 0x7fff, or 0x7f
+// in fp8, as in CUDA's conversions.
 #pragma once
 
 #include <bit>
@@ -56,7 +55,7 @@ constexpr float bf16_bits_to_float(std::uint16_t bf16_bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bf16_bits) << 16);
 }
 
-// fp8 with so many fraction bits, an exponent bias, and the bits of the largest value.
+// Converts to fp8 with kFraction fraction bits; kLargest: bits of the largest value.
 template <int kFraction, int kBias, std::uint8_t kLargest>
 constexpr std::uint8_t float_to_fp8_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -94,22 +93,22 @@ constexpr float e5m2_bits_to_float(std::uint8_t bits) {
   return fp16_bits_to_float(static_cast<std::uint16_t>(bits << 8));
 }
 
-// The nearest tf32 value, ties away from zero: what cvt.rna.tf32.f32 and wmma::__float_to_tf32 do.
+// The nearest tf32 value, ties away from zero, as in cvt.rna.tf32.f32 and wmma::__float_to_tf32.
 constexpr float round_to_tf32(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7f800000u) == 0x7f800000u) return value;
   return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
 }
 
-// What a tensor core makes of an fp32 register that was not rounded: the low 13 bits are dropped.
+// A tensor core's view of an unrounded fp32 register: the low 13 bits are dropped.
 constexpr float truncate_to_tf32(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7f800000u) == 0x7f800000u) return value;
   return std::bit_cast<float>(bits & 0xffffe000u);
 }
 
-// double -> float, rounded to odd: an inexact result has its last bit set. Rounding once more, to a
-// format at least two bits narrower, then gives the same result as rounding the double directly.
+// double -> float, rounded to odd: an inexact result has its last bit set. Rounding it again, to a
+// format at least two bits narrower, gives the same result as rounding the double directly.
 constexpr float round_to_odd(double value) {
   const auto nearest = static_cast<float>(value);
   const auto bits = std::bit_cast<std::uint32_t>(nearest);

@@ -1,19 +1,18 @@
 #pragma once
-// The C++ side of the plugin ABI: an author writes one kernel, one small struct per variant, and
-// one KZOO_PLUGIN line. Everything here is compiled into the plugin; only the ABI is exported.
+// The C++ side of the plugin ABI: an author writes a kernel, a small struct per variant, and a
+// KZOO_PLUGIN line. Everything here is compiled into the plugin; only the ABI is exported.
 //
-// A variant is a struct that has either `kernel` or `run`.
+// A variant is a struct with either `kernel` or `run`.
 //
-// With `kernel`, and the grid that it is launched with, one block for each tile of C
-// (tile_grid.hpp):
+// With `kernel`, and its launch grid of one block per tile of C (tile_grid.hpp):
 //
 //   struct tiled {
 //     using grid = kzoo::tile_grid<16, 16>;
 //     static constexpr auto kernel = tiled_kernel;      // __global__ void (kzoo::gemm<float>)
 //   };
 //
-// With `run`, which enqueues work on the stream, and does nothing else; kzoo_arguments has the
-// stream and the workspace:
+// With `run`, which only enqueues work on the stream; kzoo_arguments has the stream and the
+// workspace:
 //
 //     void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const;
 //     void run(const kzoo::gemm<float>& g, const kzoo_arguments& arguments) const;
@@ -22,21 +21,20 @@
 //
 //     using types = kzoo::types<float, kzoo::to<__half, float>>;   // element types of A, B and C
 //     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>
-//     static constexpr bool batches = true;                  // takes many products at once
+//     static constexpr bool batches = true;                  // computes a batch in one call
 //     static constexpr bool epilogues = true;                // bias, ReLU, …: epilogue.hpp
 //     static constexpr bool block_scales = true;             // of A and B: block_scales.hpp
-//     static constexpr bool groups = true;                   // of rows: grouped_gemm.hpp
-//     static constexpr bool combines = true;                 // these at once, by operands' names
+//     static constexpr bool groups = true;                   // grouped GEMM: grouped_gemm.hpp
+//     static constexpr bool combines = true;                 // several of these in one problem
 //
-// `kernel` and `run` are then templates over what they get, a kzoo::gemm<T, kLayout>:
+// `kernel` and `run` are then templates over their argument, a kzoo::gemm<T, kLayout>:
 //
 //     template <class Gemm>
 //     static constexpr auto kernel = tiled_kernel<Gemm>;     // or: void run(const Gemm& g, ...)
 //
-// With batches Gemm may be a kzoo::gemm_batch, too; a `run` that does not take one is called for
-// one product after the other.
+// With batches, Gemm may also be a kzoo::gemm_batch. A `run` without it is called per GEMM.
 //
-// And where a variant needs them:
+// Optional members:
 //
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
 //     template <class T>                                     // or by element type
@@ -45,13 +43,13 @@
 //     static constexpr bool nondeterministic = true;         // runs may differ in rounding
 //     static constexpr kzoo::granularity granularity{.m = 128, .n = 128, .k = 32, .row_bytes = 16};
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
-//     static const char* supports(const kzoo_device&);       // where no problem makes a difference
+//     static const char* supports(const kzoo_device&);       // for reasons of the device only
 //     static constexpr const char* not_simulated = "it uses wgmma";     // only CUDA devices run it
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
 //
-// Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
-// to the runner as a status and a sentence.
+// Errors: throw kzoo::error, or anything derived from std::exception. It reaches the runner as a
+// status and a sentence.
 //
 // Threading: run, the constructor and the destructor are called from one thread at a time.
 
@@ -92,20 +90,19 @@ namespace kzoo {
 template <class... T>
 struct types {};
 
-// The sizes that a variant takes: M, N and K that are multiples of these, and rows of A, B and C
-// that each start at a multiple of so many bytes. It answers UNSUPPORTED to others.
+// The sizes that a variant takes: multiples of m, n and k, and rows of A, B and C that each start
+// at a multiple of row_bytes. Answers UNSUPPORTED to other sizes.
 struct granularity {
   unsigned m = 1, n = 1, k = 1, row_bytes = 1;
 };
 
-// Every dtype that an experiment can name, but for weights of 4 bits (int4.hpp).
+// Every dtype that an experiment can name, except int4 weights (int4.hpp).
 using every_type =
     types<float, __half, __nv_bfloat16, int, to<__half, float>, to<__nv_bfloat16, float>, double,
           to<signed char, int>, to<__nv_fp8_e4m3, float>, to<__nv_fp8_e4m3, __nv_bfloat16>,
           mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
           mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
 
-// The layouts that a variant takes.
 template <layout... kLayout>
 struct layouts {};
 using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
@@ -227,8 +224,8 @@ constexpr bool groups() {
   }
 }
 
-// Of a kernel that finds what it needs in kzoo_problem and kzoo_arguments, so that scales, groups
-// and an epilogue may come together.
+// Whether the variant reads its operands from kzoo_problem and kzoo_arguments, so that scales,
+// groups and an epilogue can combine.
 template <class V>
 constexpr bool combines() {
   if constexpr (requires { V::combines; }) {
@@ -247,14 +244,14 @@ constexpr bool nondeterministic() {
   }
 }
 
-// A variant with `not_simulated` has its entry in the table of a cpu build, and no code: it
-// declines all problems with that sentence, and its kernels are not compiled.
+// A cpu build contains a variant with `not_simulated` in its table, but not its kernels. The
+// variant rejects all problems with this sentence.
 template <class V>
 constexpr bool is_left_out() {
   return KZOO_TARGET_DEVICE == KZOO_CPU && requires { V::not_simulated; };
 }
 
-// Did a newer runner set fields that it appended? This plugin does not know what they mean.
+// Whether a newer runner set appended fields, whose meaning this plugin does not know.
 inline bool has_unknown_fields(const kzoo_problem& p) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(&p);
   return std::any_of(
@@ -263,7 +260,7 @@ inline bool has_unknown_fields(const kzoo_problem& p) {
       [](unsigned char byte) { return byte != 0; });
 }
 
-// The problem with what this SDK knows of it: zeros where that of an older caller ends.
+// The fields that this SDK knows; zeros for those that an older caller lacks.
 inline kzoo_problem known_part(const kzoo_problem& given) {
   kzoo_problem p{};
   std::memcpy(&p, &given,
@@ -276,7 +273,7 @@ inline bool is_whole_int(double x) {
   return std::nearbyint(x) == x && x >= double(INT_MIN) && x <= double(INT_MAX);
 }
 
-// "it computes f32, i32, not f16", or "" where the variant has the types.
+// "it computes f32, i32, not f16"; "" if the variant has the types.
 template <class V>
 std::string type_objection(const kzoo_problem& p) {
   std::string known;
@@ -288,7 +285,7 @@ std::string type_objection(const kzoo_problem& p) {
   return "it computes " + known + ", not " + type_names(p.type_a, p.type_b, p.type_c);
 }
 
-// "it takes layout nn, not tn", or "" where the variant takes the layout.
+// "it takes layout nn, not tn"; "" if the variant takes the layout.
 template <layout... kLayout>
 std::string layout_objection(layouts<kLayout...>, const kzoo_problem& p) {
   if (p.layout_c != KZOO_ROW_MAJOR) return "only a row-major C is supported";
@@ -298,13 +295,13 @@ std::string layout_objection(layouts<kLayout...>, const kzoo_problem& p) {
   return "it takes layout " + known + ", not " + std::string(layout_name(layout_of(p)));
 }
 
-// The variant's `kernel` is one function, not a template over its argument.
+// Whether the variant's `kernel` is one function, not a template over its argument.
 template <class V>
 concept has_one_kernel = requires {
   *V::kernel;
 };
 
-// Whether the variant's kernel or run() takes this argument: a gemm_batch at once, say.
+// Whether the variant's kernel or run() takes this argument, e.g. a gemm_batch.
 template <class V, class Gemm>
 concept takes =
     !has_one_kernel<V> &&
@@ -313,8 +310,8 @@ concept takes =
         requires(const V& v, const Gemm& g, const kzoo_arguments& args) { v.run(g, args); } ||
         requires(const V& v, const Gemm& g, stream_t stream) { v.run(g, stream); });
 
-// Whether the variant takes a product that has nothing beside A, B and C; it need not where it says
-// that it takes more.
+// Whether the variant takes a GEMM without operands besides A, B and C. It need not if it declares
+// more.
 template <class V, class T, class... Rest, layout kFirst, layout... kRest>
 constexpr bool takes_plain(types<T, Rest...>, layouts<kFirst, kRest...>) {
   return !(epilogues<V>() || block_scales<V>() || groups<V>()) || has_one_kernel<V> ||
@@ -327,7 +324,7 @@ constexpr const char* plain_objection() {
   return block_scales<V>() ? "it takes a product with block scales" : "it takes groups of rows";
 }
 
-// Why the variant does not do what the problem does after the product, or "".
+// Why the variant rejects the problem's epilogue, or "".
 template <class V>
 const char* epilogue_objection(const kzoo_problem& p) {
   if constexpr (!epilogues<V>()) {
@@ -352,7 +349,7 @@ const char* epilogue_objection(const kzoo_problem& p) {
   }
 }
 
-// Why the variant does not take what the product has beside A and B, or "".
+// Why the variant rejects the problem's operands besides A and B, or "".
 template <class V>
 const char* product_objection(const kzoo_problem& p) {
   const bool scaled = has_scale_blocks(p), grouped = p.groups != 0;
@@ -369,7 +366,7 @@ const char* product_objection(const kzoo_problem& p) {
              : "";
 }
 
-// "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
+// "it needs M to be a multiple of 128, not 100"; "" if the sizes are fine.
 inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
   struct rule {
     const char* what;
@@ -393,10 +390,10 @@ inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
   return "";
 }
 
-// Why the variant does not run on the device, whatever the problem, or "".
+// Why the variant rejects the device for any problem, or "".
 template <class V>
 std::string device_objection(const kzoo_device& d) {
-  if constexpr (is_left_out<V>()) return V::not_simulated;  // to each problem
+  if constexpr (is_left_out<V>()) return V::not_simulated;  // for each problem
   constexpr unsigned kNeeded = compute_capability<V>();
   if constexpr (kNeeded > 0) {
     if (d.kind == KZOO_CUDA && d.compute_capability < kNeeded) {
@@ -489,7 +486,7 @@ void destroy(const kzoo_variant*, void* created) {
   if constexpr (!is_left_out<V>()) delete static_cast<instance<V>*>(created);
 }
 
-// alpha as an epilogue needs it: times the scales of A and B, for which 0 stands for 1.
+// alpha for an epilogue: times the scales of A and B, where 0 means 1.
 inline double scaled_alpha(const kzoo_problem& p) {
   return p.alpha * (p.scale_a == 0 ? 1 : p.scale_a) * (p.scale_b == 0 ? 1 : p.scale_b);
 }
@@ -529,7 +526,7 @@ inline epilogue to_epilogue(const kzoo_problem& p, const kzoo_arguments& args) {
   return e;
 }
 
-// The scales of A or of B, of which the problem has `name`; none where the block is empty.
+// The scales of A or B in operand `name`; empty without block scales.
 inline matrix_scales to_scales(const kzoo_problem& p, const kzoo_arguments& args,
                                const kzoo_scale_block& block, const char* name) {
   if (block.extent == 0) return {};
@@ -625,8 +622,8 @@ kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, 
 
 }  // namespace detail
 
-// One entry of a plugin's table. `id` and `summary` must be string literals; an id has 1 to 100 of
-// the characters A-Z, a-z, 0-9, '_', '.' and '-', and is unique in the plugin.
+// One entry of a plugin's table. `id` and `summary` must be string literals. The id is unique in
+// the plugin and has 1 to 100 of the characters A-Z, a-z, 0-9, '_', '.' and '-'.
 template <class V>
 constexpr kzoo_variant variant(const char* id, const char* summary) {
   constexpr granularity kSizes = detail::granularity_of<V>();
@@ -652,8 +649,8 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
 
 }  // namespace kzoo
 
-// The one exported symbol, once in each library. ID is a string literal of the same characters as a
-// variant's. Variants follow the summary: kzoo::variant<V>("id", "summary"), ...
+// The only exported symbol, once per library. ID is a string literal like a variant's id. Variants
+// follow the summary: kzoo::variant<V>("id", "summary"), ...
 #define KZOO_PLUGIN(ID, SUMMARY, ...)                                                        \
   static constexpr kzoo_variant kzoo_variant_table[] = {__VA_ARGS__};                        \
   extern "C" __attribute__((visibility("default"))) const kzoo_plugin KZOO_PLUGIN_SYMBOL;    \

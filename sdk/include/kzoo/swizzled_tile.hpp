@@ -1,11 +1,11 @@
 #pragma once
-// A tile of a row-major matrix in shared memory, in the order that the tensor cores and the copy
-// engine call the 128-byte swizzle. One type says where an element is for all who use the tile:
-// copies written by hand, ldmatrix (mma.hpp), wgmma (wgmma.hpp) and TMA (tma.hpp).
+// A tile of a row-major matrix in shared memory in the 128-byte swizzle of tensor cores and TMA.
+// One type defines an element's place for all uses of the tile: manual copies, ldmatrix (mma.hpp),
+// wgmma (wgmma.hpp) and TMA (tma.hpp).
 //
-// The tile is cut into panels of 128 bytes a row, one panel after the other. In a panel, row r has
-// its eight chunks of 16 bytes in the order c ^ (r % 8), so that eight rows at the same column, and
-// eight chunks of the same row, both touch all 32 banks.
+// The tile consists of panels with 128 bytes per row, one after the other. Row r of a panel has its
+// eight 16-byte chunks in the order c ^ (r % 8). Both eight rows of a column and eight chunks of a
+// row then touch all 32 banks.
 //
 //   a panel    chunk 0   1   2   3   4   5   6   7
 //      row 0         0   1   2   3   4   5   6   7      <- columns / 8, for 16-bit elements
@@ -32,7 +32,7 @@ struct swizzled_tile {
   static_assert(Cols % kPanelCols == 0, "a tile is as wide as one or more panels of 128 bytes");
   static_assert(Rows % 8 == 0, "the swizzle repeats every 8 rows");
 
-  // Where element (row, col) is, in elements from the beginning of the tile.
+  // Position of element (row, col), in elements from the beginning of the tile.
   static constexpr __host__ __device__ int offset(int row, int col) {
     const int chunk = col % kPanelCols / kChunk;
     return col / kPanelCols * kPanelElements + row * kPanelCols + (chunk ^ (row % 8)) * kChunk +

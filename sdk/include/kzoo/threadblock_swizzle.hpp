@@ -1,5 +1,5 @@
 #pragma once
-// The order in which blocks take tiles of C.
+// Tile rasterisation: the order in which blocks take tiles of C.
 
 #include <kzoo/cuda.hpp>
 
@@ -9,9 +9,9 @@ struct tile_position {
   int row, col;  // in tiles
 };
 
-// Tile number `index` of rows x cols: down `band` tiles, then one to the right, and so on to the
-// end of the band, then the next band. Blocks that run at the same time then cover a compact part
-// of C and share rows of A and columns of B in the L2 cache.
+// Position of tile `index` of rows x cols: down `band` tiles, then one to the right, to the end of
+// the band, then the next band. Concurrent blocks cover a compact part of C and share rows of A and
+// columns of B in the L2.
 //
 //   band = 2    0 2 4 6
 //               1 3 5 7

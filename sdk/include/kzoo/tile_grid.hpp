@@ -8,10 +8,9 @@
 //           | (0, 1) | (1, 1) | (2, 1) |      blockDim = (ThreadsX, ThreadsY)
 //           +--------+--------+--------+
 //
-// A variant names it as its member `grid`. It then answers UNSUPPORTED for a C with more tiles
-// along M than gridDim.y can count, and its member `kernel` is launched with this grid
-// (plugin.hpp). blockIdx.z counts the products of a batch,
-// or groups of rows.
+// A variant names it as its member `grid`; its member `kernel` is launched with it (plugin.hpp).
+// The variant rejects a C with more tiles along M than gridDim.y allows. blockIdx.z counts GEMMs of
+// a batch, or groups.
 
 #include <kzoo/abi.h>
 #include <kzoo/gemm.hpp>
@@ -28,8 +27,8 @@ template <int kTileM, int kTileN, int ThreadsX = kTileN, int ThreadsY = kTileM,
 struct tile_grid {
   static_assert(ThreadsX * ThreadsY <= 1024, "CUDA allows 1024 threads per block");
 
-  // nullptr, or why the problem has no such grid: CUDA ends gridDim.y at 65535, and gridDim.x only
-  // at 2^31 - 1.
+  // nullptr, or why the problem has no such grid: CUDA allows gridDim.y up to 65535, gridDim.x up
+  // to 2^31 - 1.
   static const char* objection(const kzoo_problem& p) {
     const std::int64_t tiles_y =
         kTransposed ? (p.n + kTileN - 1) / kTileN : (p.m + kTileM - 1) / kTileM;
@@ -40,8 +39,8 @@ struct tile_grid {
                : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
   }
 
-  // Enqueues kernel(g): a gemm, a gemm_batch or their like; dynamic_shared in bytes per block.
-  // Throws kzoo::error(KZOO_LAUNCH_FAILED), as kzoo::launch does. Host code.
+  // Enqueues kernel(g) for a gemm, gemm_batch or similar; dynamic_shared in bytes per block. Throws
+  // kzoo::error(KZOO_LAUNCH_FAILED), as kzoo::launch does. Host code.
   template <class Gemm>
   static void launch(void (*kernel)(Gemm), const Gemm& g, stream_t stream,
                      std::size_t dynamic_shared = 0) {
@@ -56,7 +55,7 @@ struct tile_grid {
   }
 };
 
-// The same with the axes exchanged: blockIdx.x counts tiles along M, blockIdx.y along N.
+// tile_grid with exchanged axes: blockIdx.x counts tiles along M, blockIdx.y along N.
 template <int kTileM, int kTileN, int ThreadsX = kTileM, int ThreadsY = kTileN>
 using transposed_tile_grid = tile_grid<kTileM, kTileN, ThreadsX, ThreadsY, true>;
 

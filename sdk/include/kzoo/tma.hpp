@@ -1,15 +1,15 @@
 #pragma once
-// The Tensor Memory Accelerator (TMA, sm_90) moves whole tiles between matrices and shared memory,
-// swizzled as swizzled_tile.hpp has it; one thread starts it and no register holds the data. What
-// is outside of the matrix is read as zeros, and not written. The host describes a matrix with a
-// tensor_map, which is passed to the kernel by value:
+// The Tensor Memory Accelerator (TMA, sm_90) copies tiles between matrices and shared memory,
+// swizzled as in swizzled_tile.hpp. One thread starts a copy, and no register holds the data.
+// Elements outside the matrix are read as zeros and not written. The host describes a matrix by a
+// tensor_map, which the kernel receives by value:
 //
 //   const auto map = kzoo::make_tensor_map<a_tile>(g.a, g.m, g.k, g.lda);      // in run()
 //   __global__ void kernel(const __grid_constant__ kzoo::tensor_map<a_tile> map)
 //
-// A map holds the matrix's address: make it for each call. Not simulated: on the cpu, all of these
-// report an error. Source: PTX ISA, "cp.async.bulk.tensor"; CUDA driver API, "Tensor Map Object
-// Management".
+// A map holds the matrix's address: make it for each call. Not simulated: on the cpu these
+// functions report an error. Source: PTX ISA, "cp.async.bulk.tensor"; CUDA driver API, "Tensor Map
+// Object Management".
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/not_simulated.hpp>
@@ -26,36 +26,35 @@
 
 namespace kzoo {
 
-// A matrix, and the tiles that it is read or written in. The type of the tile belongs to the map,
-// so that kernel and host cannot disagree about it.
+// A matrix, read or written in tiles of type Tile, so that kernel and host agree on the tile.
 template <class Tile>
 struct alignas(64) tensor_map {
   std::uint64_t opaque[16];
 };
 
-// Matrices of one shape, the same number of elements apart. What is outside of one of them is read
-// as zeros, also where the next one is.
+// Matrices of one shape at a constant distance. Elements outside a matrix are read as zeros, even
+// where the next matrix is.
 template <class Tile>
 struct alignas(64) batch_tensor_map {
   std::uint64_t opaque[16];
 };
 
-// Can TMA address the matrix? It needs rows that start at multiples of 16 bytes.
+// Whether TMA can address the matrix: its rows must start at multiples of 16 bytes.
 template <class T>
 bool tma_addressable(const T* matrix, std::ptrdiff_t row_length) {
   return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 &&
          row_length * std::ptrdiff_t{sizeof(T)} % 16 == 0;
 }
 
-// Can TMA write it, and nothing else? It writes 16 bytes at a time, also where a row ends within
+// Whether TMA can write only the matrix: it writes 16 bytes at a time, even if a row ends within
 // them.
 template <class T>
 bool tma_storable(const T* matrix, int cols, std::ptrdiff_t row_length) {
   return tma_addressable(matrix, row_length) && std::ptrdiff_t{cols} * sizeof(T) % 16 == 0;
 }
 
-// `row_length` counts elements from one row to the next. Throws kzoo::error: KZOO_UNAVAILABLE where
-// the driver has no tensor maps, KZOO_ERROR where it refuses this one.
+// `row_length`: elements from one row to the next. Throws kzoo::error: KZOO_UNAVAILABLE if the
+// driver has no tensor maps, KZOO_ERROR if it refuses this map.
 template <class Tile>
 tensor_map<Tile> make_tensor_map([[maybe_unused]] const typename Tile::element* matrix,
                                  [[maybe_unused]] int rows, [[maybe_unused]] int cols,
@@ -71,7 +70,7 @@ tensor_map<Tile> make_tensor_map([[maybe_unused]] const typename Tile::element* 
 #endif
 }
 
-// `count` of them; `stride` elements, a multiple of 16 bytes, lead from one to the next.
+// For `count` matrices, `stride` elements apart, which must be a multiple of 16 bytes.
 template <class Tile>
 batch_tensor_map<Tile> make_batch_tensor_map(
     [[maybe_unused]] const typename Tile::element* matrices, [[maybe_unused]] int rows,
@@ -90,8 +89,8 @@ batch_tensor_map<Tile> make_batch_tensor_map(
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
 
-// Starts to copy the tile that begins at (row, col) of the matrix. The bytes, all Tile::kBytes of
-// them also at an edge, count towards the running phase of `arrived`.
+// Starts copying the tile that begins at (row, col). All Tile::kBytes, even at an edge, count
+// towards the current phase of `arrived`.
 template <class Tile>
 __device__ __forceinline__ void tma_load(const tensor_map<Tile>& map, typename Tile::element* tile,
                                          int row, int col, mbarrier& arrived) {
@@ -109,8 +108,8 @@ __device__ __forceinline__ void tma_load(const tensor_map<Tile>& map, typename T
 #endif
 }
 
-// The same into the shared memory of each block of the cluster whose bit in `blocks` is set, at the
-// same place, with the bytes counted at each block's own barrier.
+// Like tma_load, into the same place of shared memory in each block of the cluster whose bit in
+// `blocks` is set. The bytes count at each block's own barrier.
 template <class Tile>
 __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
                                                    typename Tile::element* tile, int row, int col,
@@ -131,7 +130,7 @@ __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
 #endif
 }
 
-// Both for the matrix `number` of many.
+// Both functions for matrix `number` of a batch.
 template <class Tile>
 __device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
                                          typename Tile::element* tile, int number, int row, int col,
@@ -172,9 +171,8 @@ __device__ __forceinline__ void tma_load_multicast(const batch_tensor_map<Tile>&
 #endif
 }
 
-// Starts to copy `bytes` that lie one after the other in global memory, without a tensor map. Both
-// addresses and `bytes` are multiples of 16. The bytes count towards the running phase of
-// `arrived`.
+// Starts copying `bytes` of contiguous global memory, without a tensor map. Both addresses and
+// `bytes` must be multiples of 16. The bytes count towards the current phase of `arrived`.
 __device__ __forceinline__ void bulk_load(const void* from, void* to, unsigned bytes,
                                           mbarrier& arrived) {
 #if defined(__CUDACC__)
@@ -188,8 +186,8 @@ __device__ __forceinline__ void bulk_load(const void* from, void* to, unsigned b
 #endif
 }
 
-// Starts to copy a tile into the matrix, which is tma_storable; what is outside is left out. Its
-// writers have called fence_async_proxy() and met this thread at a barrier before.
+// Starts copying a tile into the matrix, which must be tma_storable; skips elements outside.
+// Before, the tile's writers must have called fence_async_proxy() and met this thread at a barrier.
 template <class Tile>
 __device__ __forceinline__ void tma_store(const tensor_map<Tile>& map,
                                           const typename Tile::element* tile, int row, int col) {
@@ -216,8 +214,8 @@ __device__ __forceinline__ void tma_store_commit() {
 #endif
 }
 
-// Waits until all of this thread's groups have read their tiles, except for the youngest kPending:
-// the tiles may be overwritten. With 0, a block may end.
+// Waits until all of this thread's groups, except for the youngest kPending, have read their tiles,
+// which may then be overwritten. With 0, a block may end.
 template <int kPending>
 __device__ __forceinline__ void tma_store_wait_read() {
 #if defined(__CUDACC__)
@@ -227,7 +225,7 @@ __device__ __forceinline__ void tma_store_wait_read() {
 #endif
 }
 
-// Brings a map, a parameter of the kernel, closer to TMA before its first use.
+// Prefetches a map, a parameter of the kernel, before its first use.
 template <class Tile>
 __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map) {
 #if defined(__CUDACC__)

@@ -1,5 +1,5 @@
 #pragma once
-// The element types: the names that experiment files and messages use, sizes, usual precisions.
+// Element types: names in experiment files and messages, sizes, usual precisions.
 
 #include <kzoo/abi.h>
 
@@ -34,7 +34,7 @@ constexpr std::string_view type_name(kzoo_type type) {
   }
 }
 
-// "f32" where A, B and C have one type; "bf16->f32" where C has another; "e4m3*e5m2->bf16".
+// "f32" if A, B and C have one type; "bf16->f32" if C has another; "e4m3*e5m2->bf16".
 inline std::string type_names(kzoo_type a, kzoo_type b, kzoo_type c) {
   std::string names(type_name(a));
   if (a != b) names.append("*").append(type_name(b));
@@ -42,7 +42,7 @@ inline std::string type_names(kzoo_type a, kzoo_type b, kzoo_type c) {
   return names;
 }
 
-// The size of an element; of two elements of 4 bits.
+// The size of an element; for int4, of two elements.
 constexpr std::int64_t type_bytes(kzoo_type type) {
   switch (type) {
     case KZOO_F64:
@@ -59,11 +59,11 @@ constexpr std::int64_t type_bytes(kzoo_type type) {
       return 4;
   }
 }
-// How many elements have this size.
+// The number of elements of this size.
 constexpr std::int64_t elements_in_word(kzoo_type type) { return type == KZOO_I4 ? 2 : 1; }
 
-// What a kernel declares that names no precision, by the elements of A. For 8-bit floating types it
-// is what a kernel gets that computes in fp32; one that multiplies them on tensor cores names
+// The declared precision of a kernel that names none, by the elements of A. For 8-bit
+// floating-point types it assumes fp32 computation; kernels on fp8 tensor cores declare
 // KZOO_COMPUTE_FP8.
 constexpr kzoo_precision usual_precision(kzoo_type type_a) {
   switch (type_a) {

@@ -1,8 +1,8 @@
 #pragma once
-// What warps of a block do in groups (sm_90a): barriers for some of them, and registers that move
-// from one warpgroup, four consecutive warps that begin at a multiple of four, to another. Device
-// code. Not simulated: on the cpu they end the launch with an error.
-// Source: PTX ISA, "barrier" and "setmaxnreg".
+// Barriers for some warps of a block, and registers that move between warpgroups (sm_90a). A
+// warpgroup is four consecutive warps that begin at a multiple of four. Device code. Not simulated:
+// on the cpu these functions end the launch with an error. Source: PTX ISA, "barrier" and
+// "setmaxnreg".
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/not_simulated.hpp>
@@ -13,8 +13,8 @@ namespace kzoo {
 
 inline constexpr int kWarpgroup = 128;  // threads
 
-// Waits for all kThreads threads, whole warps, that call it with the same `id`, 1 to 15;
-// __syncthreads is number 0.
+// Waits for all kThreads threads (whole warps) that call it with the same `id`, 1 to 15.
+// __syncthreads() uses barrier 0.
 template <int kThreads>
 __device__ __forceinline__ void named_barrier(int id) {
   static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
@@ -25,7 +25,7 @@ __device__ __forceinline__ void named_barrier(int id) {
 #endif
 }
 
-// The same without waiting, for a warp that has done what the others wait for.
+// Arrives without waiting, for a warp whose work the others wait for.
 template <int kThreads>
 __device__ __forceinline__ void named_barrier_arrive(int id) {
   static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
@@ -36,7 +36,7 @@ __device__ __forceinline__ void named_barrier_arrive(int id) {
 #endif
 }
 
-// The same as named_barrier; true if `condition` is for any of the threads.
+// Like named_barrier(); returns true if `condition` is true for any of the threads.
 template <int kThreads>
 __device__ __forceinline__ bool named_barrier_or(int id, bool condition) {
   static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
@@ -58,9 +58,9 @@ __device__ __forceinline__ bool named_barrier_or(int id, bool condition) {
 #endif
 }
 
-// Changes how many registers each thread of the calling warpgroup has. A kernel with
-// __launch_bounds__(threads, 1) starts with the same number for all; the warpgroups that release
-// some make room for those that ask for more, which wait until there is enough.
+// Changes the registers per thread of the calling warpgroup. A kernel with
+// __launch_bounds__(threads, 1) starts with equal numbers for all. Warpgroups that release
+// registers make room for warpgroups that acquire them, which wait until there are enough.
 template <int kRegisters>
 __device__ __forceinline__ void release_registers() {
   static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256,

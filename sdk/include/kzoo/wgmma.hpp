@@ -1,8 +1,7 @@
 #pragma once
-// wgmma (sm_90a): a warpgroup multiplies 64 x 16 by 16 x N (fp8: 64 x 32 by 32 x N) straight from
-// shared memory, while its threads do something else. Device code. Not simulated: on the cpu it
-// ends the launch with an error. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Multiply-Accumulate Instructions".
+// wgmma (sm_90a): a warpgroup multiplies 64 x 16 by 16 x N (fp8: 64 x 32 by 32 x N) from shared
+// memory, asynchronously. Device code. Not simulated: on the cpu it ends the launch with an error.
+// Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
 //
 //   using a_tile = kzoo::swizzled_tile<T, 64, 64>;  using b_tile = kzoo::swizzled_tile<T, 64, 256>;
 //   float acc[128];                                    // N / 2 per thread
@@ -11,11 +10,11 @@
 //     kzoo::wgmma<256>(acc, kzoo::k_major<a_tile>(a, 0, k), kzoo::mn_major<b_tile>(b, k, 0),
 //                       k > 0);
 //   }
-//   kzoo::wgmma_commit();                              // a group of products
+//   kzoo::wgmma_commit();                              // a group of MMAs
 //   kzoo::wgmma_wait<0>(acc);                          // all groups are done
 //
-// Thread t of the warpgroup has, in acc[4 j] to acc[4 j + 3], columns 8 j + 2 (t % 4) and the one
-// after it of row 16 (t / 32) + t % 32 / 4, then the same columns 8 rows further down.
+// In acc[4 j] to acc[4 j + 3], thread t of the warpgroup has two columns, 8 j + 2 (t % 4) and the
+// next, of row 16 (t / 32) + t % 32 / 4, then the same columns 8 rows further down.
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/not_simulated.hpp>
@@ -30,11 +29,11 @@
 
 namespace kzoo {
 
-// What runs along the 128-byte rows of an operand's tile: K, or the rows of A (columns of B).
+// The direction of a tile's 128-byte rows: K, or rows of A (columns of B).
 enum class major : unsigned { k = 0, mn = 1 };
 
-// Where wgmma finds an operand: a "matrix descriptor". Only k_major and mn_major make them, from
-// the type of the tile, so that the layout, which the type has too, is the tile's.
+// The location of an operand: a "matrix descriptor". Only k_major and mn_major make it, from the
+// tile's type, so that its layout is the tile's.
 template <class T, major kMajor>
 struct wgmma_operand {
   std::uint64_t bits;
@@ -42,9 +41,9 @@ struct wgmma_operand {
 
 namespace detail {
 
-// The descriptor's fields, for the 128-byte swizzle; bytes are counted in units of 16. A stride of
-// 8 rows leads from one group of rows to the next; `leading_bytes` from one panel to the next, for
-// operands that are wider than a panel.
+// The descriptor's fields for the 128-byte swizzle, in units of 16 bytes. The stride of 8 rows
+// leads to the next group of rows, `leading_bytes` to the next panel of operands wider than a
+// panel.
 constexpr __host__ __device__ std::uint64_t wgmma_bits(unsigned address, int leading_bytes) {
   constexpr std::uint64_t kSwizzle128 = 1, kStride = 8 * 128;
   return std::uint64_t{(address & 0x3ffff) / 16} | std::uint64_t(leading_bytes / 16) << 16 |
@@ -53,7 +52,7 @@ constexpr __host__ __device__ std::uint64_t wgmma_bits(unsigned address, int lea
 
 }  // namespace detail
 
-// The operand that begins `bytes`, a multiple of 16, further on in shared memory.
+// The operand `bytes` further on in shared memory, a multiple of 16.
 template <class T, major kMajor>
 constexpr __host__ __device__ wgmma_operand<T, kMajor> moved(wgmma_operand<T, kMajor> from,
                                                              int bytes) {
@@ -70,7 +69,7 @@ template <class Tile>
 __device__ __forceinline__ unsigned shared_address_in(const typename Tile::element* tile, int row,
                                                       int col) {
 #if defined(__CUDACC__)
-  // Where the element would be without the swizzle, which wgmma applies to the address's low bits.
+  // The element's address without the swizzle, which wgmma applies to the address's low bits.
   const int plain = col / Tile::kPanelCols * Tile::kPanelElements + row * Tile::kPanelCols +
                     col % Tile::kPanelCols;
   return static_cast<unsigned>(__cvta_generic_to_shared(tile)) +
@@ -82,16 +81,16 @@ __device__ __forceinline__ unsigned shared_address_in(const typename Tile::eleme
 
 }  // namespace detail
 
-// An operand that is a row-major tile whose columns are steps along K (A in C = A B): from (mn, k)
-// on. mn must be a multiple of 8, k of 32 bytes.
+// An operand from (mn, k) of a row-major tile with columns along K (A in C = A B). mn must be a
+// multiple of 8, k of 32 bytes.
 template <class Tile>
 __device__ __forceinline__ wgmma_operand<typename Tile::element, major::k> k_major(
     const typename Tile::element* tile, int mn, int k) {
   return {detail::wgmma_bits(detail::shared_address_in<Tile>(tile, mn, k), 0)};
 }
 
-// One that is a row-major tile whose rows are steps along K (B in C = A B): from (k, mn) on. k must
-// be a multiple of 16, mn of a panel's columns.
+// An operand from (k, mn) of a row-major tile with rows along K (B in C = A B). k must be a
+// multiple of 16, mn of a panel's columns.
 template <class Tile>
 __device__ __forceinline__ wgmma_operand<typename Tile::element, major::mn> mn_major(
     const typename Tile::element* tile, int k, int mn) {
@@ -100,17 +99,17 @@ __device__ __forceinline__ wgmma_operand<typename Tile::element, major::mn> mn_m
                              Tile::kRows * Tile::kRowBytes)};
 }
 
-// A warpgroup's 64 x 32 bytes of A in registers: warp w has rows 16 w to 16 w + 15, and a lane,
-// with r = lane / 4 and t = lane % 4, bytes 4 t to 4 t + 3 of row r, of row r + 8, and the same of
-// bytes 16 to 31; ldmatrix (mma.hpp) leaves a K-major tile like that. The registers may be written
-// again when the products are done.
+// A warpgroup's 64 x 32 bytes of A in registers. Warp w has rows 16 w to 16 w + 15. With r = lane /
+// 4 and t = lane % 4, a lane has bytes 4 t to 4 t + 3 of row r, of row r + 8, then of bytes 16 to
+// 31 likewise. ldmatrix (mma.hpp) loads a K-major tile like this. The registers may be overwritten
+// when the MMAs are done.
 template <class T>
 struct wgmma_fragment {
   unsigned words[4];
 };
 
-// Orders this warpgroup's accesses to accumulators, and to fragments of A, before the products that
-// follow. Needed before the first of a group.
+// Orders this warpgroup's accesses to accumulators, and to fragments of A, before the next MMAs.
+// Needed before the first MMA of a group.
 __device__ __forceinline__ void wgmma_fence() {
 #if defined(__CUDACC__)
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -119,7 +118,7 @@ __device__ __forceinline__ void wgmma_fence() {
 #endif
 }
 
-// The products since the last one become a group.
+// Groups the MMAs since the last group.
 __device__ __forceinline__ void wgmma_commit() {
 #if defined(__CUDACC__)
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -128,7 +127,7 @@ __device__ __forceinline__ void wgmma_commit() {
 #endif
 }
 
-// Waits until all groups are done, except for the youngest kPending: their tiles may be
+// Waits until all groups are done, except for the youngest kPending. Their tiles may then be
 // overwritten.
 template <int kPending>
 __device__ __forceinline__ void wgmma_wait() {
@@ -139,7 +138,7 @@ __device__ __forceinline__ void wgmma_wait() {
 #endif
 }
 
-// The same, after which the accumulators may be read: the compiler does not know that they change
+// Like wgmma_wait(), and makes `acc` readable: the compiler does not know that accumulators change
 // between the instructions that name them.
 template <int kPending, int kCount>
 __device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
@@ -152,16 +151,16 @@ __device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
 #endif
 }
 
-// Starts acc = A B, plus acc where `accumulate`: A is 64 x 32 bytes, B is 32 bytes x N, both in
-// shared memory. All 128 threads of a warpgroup call it. N: 64, 128, 192 or 256. Types: __half,
-// __nv_bfloat16; float, whose low 13 bits are ignored (TF32); and fp8, whose sums keep some 14
-// bits: add them up elsewhere now and then.
+// Starts acc = A B, plus acc if `accumulate`. A is 64 x 32 bytes, B is 32 bytes x N, both in shared
+// memory. All 128 threads of a warpgroup call it. N: 64, 128, 192 or 256. Types: __half,
+// __nv_bfloat16; float, whose low 13 bits are ignored (TF32); fp8, whose sums keep about 14 bits:
+// add them up elsewhere regularly.
 template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
                                       wgmma_operand<B, kB> b, bool accumulate);
 
-// The same with A in registers, so that an A that several B are multiplied by is read once. For
-// e4m3 with N = 64.
+// Like wgmma() above, with A in registers, so that an A is read once for several B. For e4m3 with N
+// = 64.
 template <int N, class A, class B>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
                                       wgmma_operand<B, major::k> b, bool accumulate);

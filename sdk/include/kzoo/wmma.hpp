@@ -1,6 +1,6 @@
-// Tensor cores through CUDA's WMMA: fragments that a whole warp holds and multiplies. Under nvcc
-// this is CUDA's own nvcuda::wmma; under the host compiler the same names come from the simulator,
-// for __half, __nv_bfloat16 and TF32.
+// Tensor cores through CUDA's WMMA: fragments of a whole warp. Under nvcc this is CUDA's
+// nvcuda::wmma. Under the host compiler the simulator provides it for __half, __nv_bfloat16 and
+// TF32.
 #pragma once
 
 #include <kzoo/cuda.hpp>
@@ -13,9 +13,9 @@
 
 namespace kzoo {
 
-// nvcuda::wmma::load_matrix_sync of a tile in shared memory. For __half the compiler finds out by
-// itself that the address is in shared memory. For __nv_bfloat16 and TF32 nvcc 13.0 does not: it
-// uses generic loads of 4 bytes each and rearranges them in registers. The overloads below tell it.
+// nvcuda::wmma::load_matrix_sync of a tile in shared memory. For __nv_bfloat16 and TF32, nvcc 13.0
+// does not infer the state space, unlike for __half. It uses generic 4-byte loads and rearranges
+// them in registers. The overloads below name the state space.
 template <class Fragment, class T>
 __device__ __forceinline__ void load_from_shared(Fragment& f, const T* tile, unsigned row_length) {
   nvcuda::wmma::load_matrix_sync(f, tile, row_length);

@@ -21,7 +21,7 @@ std::string words(cudaError_t status) {
   return std::string(cudaGetErrorName(status)) + " (" + cudaGetErrorString(status) + ")";
 }
 
-// The bytes of a parameter, the largest of which is a tensor map.
+// The bytes of a parameter; a tensor map is the largest.
 struct alignas(64) parameter {
   std::byte bytes[sizeof(CUtensorMap)];
   std::size_t size = 0;
@@ -151,7 +151,7 @@ void loaded_kernel::allow_what_it_needs() const {
   const auto& cluster = variant_.cluster;
   if (cluster[0] * cluster[1] * cluster[2] > kPortableCluster) {
     cudaFuncSetAttribute(function(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    cudaGetLastError();  // where it is not allowed, the launch says so
+    cudaGetLastError();  // if it is not allowed, the launch reports it
   }
 }
 

@@ -14,8 +14,8 @@ namespace kzoo::manifest {
 class loaded_kernel {
  public:
   // Loads it on the current device. The manifest and `kernels` must outlive this. Throws
-  // kzoo::error: KZOO_UNAVAILABLE where the file has no code for the device, KZOO_ERROR where it
-  // has no kernel of that name, or one with other parameters.
+  // kzoo::error: KZOO_UNAVAILABLE if the file has no code for the device, KZOO_ERROR if it has no
+  // such kernel or its parameters differ.
   loaded_kernel(const kernel_manifest& m, const kernel_variant& v, const std::string& kernels,
                 const kzoo_problem& p, const kzoo_device& d);
 

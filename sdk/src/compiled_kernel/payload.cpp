@@ -14,7 +14,7 @@ namespace kzoo::manifest {
 
 namespace {
 
-// Operands that a problem has which the kernel takes.
+// The number of operands besides A, B and C that the kernel takes.
 std::size_t operands_of(const kernel_variant& v) {
   const auto in_epilogue = std::ranges::count_if(
       v.epilogue, [](const epilogue_stage& s) { return has_operand(s.kind); });
@@ -22,8 +22,8 @@ std::size_t operands_of(const kernel_variant& v) {
          (v.scale_block_b[0] > 0 ? 1 : 0) + (v.groups ? 1 : 0);
 }
 
-// The runner's own manifests are read from text with all of this; but a library may have been
-// packed by anybody, whose code must not come to run by what is an index here.
+// The runner checks its own manifests when it reads their text. But anyone may have packed a
+// library: its indices must not cause code execution.
 bool is_sound(const kernel_variant& v, const kernel_manifest& m) {
   const auto is_argument = [&](const argument& a) {
     const std::size_t maps = a.kind == argument_kind::tensor_map ? m.maps.size()

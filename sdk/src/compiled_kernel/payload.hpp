@@ -1,5 +1,5 @@
 #pragma once
-// What is packed behind this library in its file.
+// The data packed behind this library in its file.
 
 #include <kzoo/manifest/kernel_manifest.hpp>
 
@@ -12,8 +12,8 @@ struct payload {
   std::string kernels;  // a cubin, a fatbin or PTX
 };
 
-// Reads the file that this library was loaded from. Throws std::runtime_error where nothing is
-// packed there, or something that is not whole.
+// Reads the file that this library was loaded from. Throws std::runtime_error if nothing is packed
+// there, or incompletely.
 payload own_payload();
 
 }  // namespace kzoo::manifest

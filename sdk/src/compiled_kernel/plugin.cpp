@@ -1,5 +1,5 @@
-// The plugin that a packed kernel is: its table of variants is made from the manifest when the
-// library is loaded. Without a packed kernel it has none, and the runner refuses it.
+// The plugin of a packed kernel: makes its table of variants from the manifest when the library is
+// loaded. Without a packed kernel the table is empty, and the runner refuses the plugin.
 
 #include "loaded_kernel.hpp"
 #include "payload.hpp"
@@ -18,12 +18,12 @@ namespace {
 using namespace kzoo;
 using manifest::kernel_variant;
 
-// A kernel, perhaps for several types and layouts, each of which the manifest has by itself.
+// A kernel with an instance for each combination of types and layout in the manifest.
 struct packed_variant {
   std::span<const kernel_variant> instances;
   std::vector<kzoo_signature> signatures;
 
-  // That for the problem's types and layout; the first, which declines, where there is none.
+  // The instance for the problem's types and layout; if none, the first, which rejects it.
   const kernel_variant& instance_for(const kzoo_problem& p) const {
     const auto found = std::ranges::find_if(instances, [&](const kernel_variant& v) {
       return v.type_a == p.type_a && v.type_b == p.type_b && v.type_c == p.type_c &&
@@ -33,7 +33,7 @@ struct packed_variant {
   }
 };
 
-// What is packed, and what the ABI says about it.
+// The packed data, and its ABI description.
 struct packed_plugin {
   packed_plugin();
 

@@ -42,8 +42,8 @@ CUtensorMapSwizzle swizzle(std::uint32_t bytes) {
   }
 }
 
-// A matrix in memory: so many elements (pairs of those of 4 bits) that follow each other, so many
-// times.
+// A matrix in memory: `along` contiguous elements (int4: pairs), `across` times, `apart` elements
+// from one to the next.
 struct in_memory {
   void* start;
   kzoo_type type;

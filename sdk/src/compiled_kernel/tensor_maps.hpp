@@ -8,8 +8,8 @@
 
 namespace kzoo::manifest {
 
-// The matrix of this problem, where these arguments say that it is. Throws kzoo::error:
-// KZOO_UNAVAILABLE where the driver has no tensor maps, KZOO_ERROR where it refuses this one.
+// Maps the problem's matrix at these arguments' addresses. Throws kzoo::error: KZOO_UNAVAILABLE if
+// the driver has no tensor maps, KZOO_ERROR if it refuses this map.
 CUtensorMap make_tensor_map(const tensor_map& map, const kzoo_problem& p,
                             const kzoo_arguments& args);
 

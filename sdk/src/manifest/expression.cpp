@@ -49,7 +49,7 @@ class expression_parser {
     throw expression_fault(message, text_, where);
   }
 
-  // The next character that is no space, '\0' at the end.
+  // The next character other than a space; '\0' at the end.
   char next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -82,7 +82,7 @@ class expression_parser {
     operation what;
   };
 
-  // Operators of one precedence, each between two of what `operand` takes.
+  // Parses operators of one precedence, each between two results of `operand`.
   template <std::size_t kCount>
   void chain(const std::array<binary_operator, kCount>& operators,
              void (expression_parser::*operand)()) {
@@ -191,7 +191,7 @@ class expression_parser {
     add(operation::variable, where, found - names_.begin());
   }
 
-  // The arguments of a function of two, or of two and more where `count` is 0.
+  // The arguments of a function: `count`, or two and more if `count` is 0.
   void call(operation what, std::size_t where, std::size_t count) {
     expect('(');
     whole();

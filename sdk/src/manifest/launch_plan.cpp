@@ -22,7 +22,7 @@ bool has(const kernel_variant& v, argument_kind kind) {
   return std::ranges::any_of(v.arguments, [&](const argument& a) { return a.kind == kind; });
 }
 
-// Whether a kernel can know how far the rows of a matrix lie apart: an argument depends on it.
+// Whether an argument depends on a leading dimension, so that the kernel can know it.
 bool knows(const kernel_variant& v, variable leading_dimension) {
   return std::ranges::any_of(v.arguments, [&](const argument& a) {
     return a.kind == argument_kind::value &&
@@ -47,8 +47,8 @@ void check_leading_dimensions(const kernel_variant& v, const kzoo_problem& p) {
   }
 }
 
-// An operand's type and its rows, which have to follow each other without a gap: no argument says
-// how far they lie apart.
+// Checks an operand's type, and its rows, which must be contiguous: no argument passes their
+// distance.
 bool is_operand(const epilogue_stage& own, const kzoo_problem& p, const kzoo_operand& x) {
   const kzoo_type type = own.type == 0 ? usual_operand_type(own.kind, p.type_c) : own.type;
   if (own.operand != x.name || x.type != type) return false;
@@ -114,7 +114,7 @@ class evaluator {
                 // The simulator runs one block after another.
                 std::max<std::int64_t>(1, d.multiprocessors), p.groups} {}
 
-  // The value, which `what` names in the reason if it is not between those two.
+  // The value; if it is not between `least` and `most`, the reason names it by `what`.
   std::int64_t operator()(const std::string& text, const char* what, std::int64_t least,
                           std::int64_t most) const {
     std::int64_t value = 0;
@@ -134,7 +134,7 @@ class evaluator {
   std::array<std::int64_t, kVariables.size()> values_;
 };
 
-// What a parameter of so many bits holds, signed or not; one of 32 bits is a signed one.
+// The range of a parameter's type, signed or unsigned; 32 bits are signed.
 std::pair<std::int64_t, std::int64_t> range_of(number_type type) {
   using i32 = std::numeric_limits<std::int32_t>;
   using i64 = std::numeric_limits<std::int64_t>;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::align_val_t kSharedAlignment{1024};
 
-// Stacks begin at multiples of a page, so that equal depths of all of them share a cache set.
-// Offsets of a few cache lines spread them over the sets: a fifth faster with 1024 threads.
+// Stacks begin at multiples of a page, so equal depths of all stacks share a cache set. Offsets of
+// a few cache lines spread them over the sets: a fifth faster with 1024 threads.
 constexpr std::size_t stack_colour(unsigned number) { return std::size_t{number % 31} * 128; }
 
 }  // namespace
@@ -97,9 +97,9 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
   return std::exchange(failure_, nullptr);
 }
 
-// Uninitialised on a GPU; here a read before the first write gives NaN or -1 every time.
+// Uninitialised on a GPU; here a read before the first write always gives NaN or -1.
 void block_runner::poison_shared() {
-  // An observer sees what is read before it is written.
+  // An observer detects reads before writes.
   if (watching == nullptr) static_shared_.poison(request_->kernel);
   const std::size_t bytes = request_->dynamic_shared;
   if (bytes == 0) return;
@@ -153,8 +153,8 @@ void block_runner::fiber_main(fcontext::transfer_t transfer) {
   }
 }
 
-// Threads that are ready go first: a kernel with warp operations only then needs no more fibers
-// than a warp has lanes.
+// Ready threads go first: a kernel with only warp operations then needs no more fibers than a warp
+// has lanes.
 void block_runner::run_threads(fiber& on) {
   do {
     start_next(on);
@@ -201,7 +201,7 @@ void block_runner::resume_another(thread& t, context& target) {
 
 void block_runner::yield(thread& t) {
   ready_.push(t);
-  if (next_ < threads_.size()) {  // the one waited for may not have started yet
+  if (next_ < threads_.size()) {  // the awaited thread may not have started yet
     resume_another(t, idle_fiber());
     return;
   }
@@ -234,12 +234,12 @@ unsigned block_runner::barrier(thread& t, block_op op, bool predicate, std::sour
       return barrier_.result;
     }
     barrier_.waiting.push(t);
-  }  // else it waits forever, which is reported at the end of the block
+  }  // otherwise it waits forever, which the end of the block reports
   t.waits = wait_kind::barrier;
   t.barrier = op;
   t.where = where;
   suspend(t);
-  // The next barrier cannot complete before this thread reaches it, so the result still stands.
+  // The next barrier cannot complete before this thread reaches it, so the result is still valid.
   return barrier_.result;
 }
 

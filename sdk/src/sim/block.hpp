@@ -1,10 +1,9 @@
 // Runs the threads of one block as fibers on one OS thread.
 //
-// A fiber is a stack that runs one simulated thread after the other. As long as no thread waits,
-// one fiber runs the whole block without a single switch. When a thread waits it keeps its fiber,
-// and another fiber continues: with a thread that is ready, else with the next thread to be
-// started. When there is neither and threads still wait, they wait for something that will never
-// happen.
+// A fiber is a stack that runs one simulated thread after the other. While no thread waits, one
+// fiber runs the whole block without a switch. A waiting thread keeps its fiber. Another fiber then
+// continues with a ready thread, or starts the next thread. If neither exists, the waiting threads
+// can never continue.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +44,7 @@ struct thread : thread_view {
   fiber* on;     // the fiber it runs or waits on
   thread* next;  // in the list it is in
   wait_kind waits;
-  block_op barrier;  // what it waits at: one of these two, and where that stands in the source
+  block_op barrier;  // the operation it waits at, either of these two; `where`: its source line
   warp_op collective;
   const warp_work* work;  // for warp_op::together
   unsigned mask;
@@ -66,8 +65,8 @@ class thread_list {
   thread* tail_ = nullptr;
 };
 
-// Lanes of a warp that have arrived at the same operation with the same mask, and for `together`
-// with the same work at the same source line.
+// Lanes of a warp at the same operation with the same mask; for `together`, with the same work at
+// the same source line.
 struct warp_group {
   warp_op op;
   unsigned mask;
@@ -87,7 +86,7 @@ class block_runner {
   block_runner(const block_runner&) = delete;
   block_runner& operator=(const block_runner&) = delete;
 
-  // Before the first block of a launch. `request` must outlive the blocks.
+  // Call it before a launch's first block. `request` must outlive the blocks.
   void prepare(const grid_request& request);
 
   // Runs block `number` of the grid. Null if all threads ran to their ends.
@@ -97,7 +96,7 @@ class block_runner {
   bool is_on_stack(std::uintptr_t address) const { return stacks_.holds(address); }
   std::string where_text() const;  // "kernel k, block (0,0,0)"
 
-  // The rest is called on fibers, through device.hpp.
+  // The following functions are called on fibers, through device.hpp.
   unsigned barrier(thread& t, block_op op, bool predicate, std::source_location where);
   std::uint64_t collective(thread& t, warp_op op, unsigned mask, std::uint64_t value,
                            unsigned source, std::source_location where);
@@ -133,7 +132,7 @@ class block_runner {
     block_op op{};
     std::source_location where;
     unsigned votes = 0;
-    unsigned result = 0;  // of the last one completed
+    unsigned result = 0;  // of the last completed barrier
   } barrier_;
 
   std::exception_ptr failure_;

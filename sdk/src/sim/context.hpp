@@ -1,9 +1,9 @@
-// Stack switching: Boost.Context's raw jump, plus the call-outs that keep AddressSanitizer aware of
-// which stack it is on.
+// Stack switching: Boost.Context's raw jump, plus call-outs that tell AddressSanitizer the current
+// stack.
 //
-// The raw interface rather than boost::context::fiber because the fibers of a failed block are
-// abandoned without unwinding: unwinding would call std::terminate in every kernel that waits at a
-// barrier inside a noexcept function. Device code owns nothing that a destructor would free.
+// Uses the raw interface, not boost::context::fiber, since a failed block's fibers are abandoned
+// without unwinding. Unwinding would call std::terminate in a kernel that waits at a barrier inside
+// a noexcept function. Device code owns nothing that a destructor would free.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ namespace kzoo::sim {
 
 namespace fcontext = boost::context::detail;
 
-// A stack that something is, or can be, suspended on.
+// A stack on which execution is or can be suspended.
 struct context {
   fcontext::fcontext_t handle = nullptr;
   void* bottom = nullptr;  // lowest usable address
   std::size_t size = 0;
-  context* target = nullptr;  // the one it last switched to
+  context* target = nullptr;  // the context it last switched to
   void* shadow = nullptr;     // AddressSanitizer's
 
   // Saves the running stack in *this and continues with `to`; returns when another context switches
@@ -40,7 +40,7 @@ struct context {
 #endif
   }
 
-  // To be called first on a new stack: returns the context that was switched to.
+  // Call it first on a new stack: returns the context that was switched to.
   static context& started(fcontext::transfer_t transfer) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);

@@ -38,7 +38,7 @@ const char* name(warp_op op) {
   }
 }
 
-// What a thread is doing, as the end of "32 threads ...".
+// A thread's activity, as the end of "32 threads ...".
 std::string state_text(const thread& t) {
   if (t.waits == wait_kind::exited) return "have exited";
   std::string text = "wait at ";
@@ -104,7 +104,7 @@ std::string describe_divergence(const std::vector<thread>& threads, const std::s
   }
   std::string text = "divergent barrier: " + place + ": ";
   bool first = true;
-  for (const bool exited : {false, true}) {  // those that wait come first
+  for (const bool exited : {false, true}) {  // waiting threads come first
     for (const group& g : groups) {
       if (g.exited != exited) continue;
       text += first ? "" : "; ";

@@ -25,8 +25,7 @@ constexpr std::size_t kHandlerStackBytes = std::size_t{64} * 1024;
 
 struct sigaction previous;
 thread_local bool asked = false;
-// Held by the thread whose fault is being handled; for good by the one whose fault ends the
-// process.
+// Held by the thread whose fault is being handled; forever if the fault ends the process.
 std::atomic_flag handling;
 
 void on_fault(int number, siginfo_t* fault, void* context);
@@ -42,11 +41,11 @@ void set_handler() {
   t->owner->fail(*t, static_cast<const char*>(text));
 }
 
-// Who has made the access that ends the process, behind what the runner's own handler has said of
-// its address. The runner puts the line of source in the instruction's place.
+// Names the thread of the fatal access, after the runner's handler has printed its address. The
+// runner replaces the instruction by its source line.
 [[noreturn]] void end_process(thread* t, const void* instruction) {
-  current = nullptr;  // a fault in what follows is none of the kernel's
-  // It may never end, where the kernel has left the heap in disorder.
+  current = nullptr;  // a later fault is not the kernel's
+  // May hang if the kernel has corrupted the heap.
   constexpr unsigned kMostSeconds = 5;
   std::signal(SIGALRM, SIG_DFL);
   alarm(kMostSeconds);
@@ -66,8 +65,8 @@ void set_handler() {
   std::abort();
 }
 
-// After the handler, `next` runs on the thread's stack, from its top: what the stack holds is given
-// up, as after any error.
+// After the handler, runs `next` from the top of the thread's stack, whose contents are abandoned,
+// as after any error.
 void continue_with(void (*next)(thread*, const void*), thread& t, const void* argument,
                    ucontext_t& state) {
   fiber& on = *t.on;
@@ -77,7 +76,7 @@ void continue_with(void (*next)(thread*, const void*), thread& t, const void* ar
   constexpr std::uintptr_t kAlignment = 64;
   const auto top = reinterpret_cast<std::uintptr_t>(on.bottom) + on.size - kAlignment;
   auto* registers = state.uc_mcontext.gregs;
-  // As a call leaves it: the return address, here none, has made the aligned pointer 8 smaller.
+  // As after a call: the return address, here none, lowers the aligned pointer by 8.
   registers[REG_RSP] = static_cast<greg_t>(top - top % kAlignment - sizeof(void*));
   registers[REG_RIP] = reinterpret_cast<greg_t>(next);
   registers[REG_RDI] = reinterpret_cast<greg_t>(&t);
@@ -90,8 +89,8 @@ void continue_with_error(thread& t, const char* text, ucontext_t& state) {
 
 // Returns false for a fault that the simulator does not know.
 bool handle(thread& t, const siginfo_t& fault, ucontext_t& state) {
-  // A general protection fault, which has no address: of the instructions that compilers make of
-  // device code, those that move 16 bytes or more to or from an address that is no multiple of it.
+  // A general protection fault has no address. In compiled device code it comes from a misaligned
+  // move of 16 bytes or more.
   if (fault.si_code == SI_KERNEL) {
     continue_with_error(t,
                         "misaligned address: a vector access, such as one of a float4, needs a "
@@ -115,7 +114,7 @@ bool handle(thread& t, const siginfo_t& fault, ucontext_t& state) {
   return true;
 }
 
-// By the handler before. Returns false where there is none, or it has left the process to its end.
+// Calls the previous handler. Returns false if there is none, or if it lets the process end.
 bool is_handled_before(int number, siginfo_t* fault, void* context) {
   // Two plugins in one process may have each other's handler as the previous one.
   if ((previous.sa_flags & SA_SIGINFO) == 0 || asked) {
@@ -141,7 +140,7 @@ void on_fault(int number, siginfo_t* fault, void* context) {
   if (handle(*t, *fault, state)) return;
   while (handling.test_and_set()) sched_yield();
   if (is_handled_before(number, fault, context)) return handling.clear();
-  set_handler();  // other threads that fault wait until this one has said where it did
+  set_handler();  // other faulting threads wait until this thread has reported its fault
   continue_with(&end_process, *t, reinterpret_cast<const void*>(state.uc_mcontext.gregs[REG_RIP]),
                 state);
 }

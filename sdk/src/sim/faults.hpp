@@ -3,18 +3,18 @@
 
 namespace kzoo::sim {
 
-// Before each launch, since a program may set another handler at any time. From now on a thread
-// that reaches the unused part of its stack gets it; one that overflows its stack, or uses a
-// misaligned address, ends the launch with an error that names the kernel. All other faults are
-// left to the handler before. Not for two threads at once.
+// Call it before each launch, since a program may replace the handler at any time; not from two
+// threads at once. A thread that reaches the unused part of its stack gets it. A stack overflow or
+// misaligned address ends the launch with an error that names the kernel. Other faults go to the
+// previous handler.
 void install_fault_handler();
 
-// The simulator's own thread-local variables: as on a thread that runs no block, and overwritten
-// with a byte so that they do not stand out among other memory.
+// The simulator's own thread-local variables: resets them to those of a thread without a block;
+// overwrites them with a byte, so that they look like other memory.
 void reset_thread_state();
 void hide_thread_state(unsigned char with);
 
-// The stack that the handler runs on; one on each OS thread that runs simulated ones.
+// The handler's stack, one on each OS thread that runs simulated threads.
 class fault_stack {
  public:
   fault_stack();

@@ -23,8 +23,8 @@
 namespace kzoo::sim {
 namespace {
 
-// More threads gain little. Each has up to 1024 stacks with two memory mappings each, and a process
-// may have 65 530 mappings.
+// More threads gain little. Each has up to 1024 stacks with two memory mappings each; a process may
+// have 65 530 mappings.
 constexpr unsigned kDefaultMostThreads = 16;
 
 unsigned thread_count() {
@@ -47,11 +47,11 @@ struct job {
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> failed{false};
 
-  std::mutex mutex;  // of the two below
+  std::mutex mutex;  // guards the next two members
   std::uint64_t failed_block = 0;
-  std::exception_ptr failure{};  // of the first block that failed, in grid order
+  std::exception_ptr failure{};  // of the first failed block, in grid order
 
-  // No block is left to be begun.
+  // Whether all blocks have begun.
   bool is_done() const { return failed || next >= blocks; }
 
   void report(std::uint64_t block, std::exception_ptr error) {
@@ -82,9 +82,9 @@ struct job {
   }
 };
 
-// Threads that sleep between launches. The one that launches runs no block itself: see
-// static_shared. Never destroyed: ending them at exit would hang in a process that exits from
-// within a kernel, or was forked. The module must stay loaded (see CMakeLists.txt).
+// Threads that sleep between launches. The launching thread runs no block: see static_shared. Never
+// destroyed: ending them at exit would hang in a process that exits from within a kernel, or was
+// forked. The module must stay loaded (see CMakeLists.txt).
 class pool {
  public:
   static pool& instance() {
@@ -105,7 +105,7 @@ class pool {
     job_ = &work;
     wanted_ = helpers;
     wake_.notify_all();
-    // A helper that has not woken up when another has found all blocks taken is not waited for.
+    // Does not wait for helpers that wake up after all blocks have been taken.
     done_.wait(lock, [&] { return busy_ == 0 && work.is_done(); });
     wanted_ = 0;
   }
@@ -128,7 +128,7 @@ class pool {
 
   const unsigned threads_ = thread_count();
   std::mutex launch_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable wake_, done_;
   unsigned started_ = 0;
   unsigned wanted_ = 0;  // helpers that should still join the job

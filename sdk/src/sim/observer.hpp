@@ -1,4 +1,4 @@
-// What an analysed build (../xray/) wants to know of a launch. Other builds have no observer.
+// The interface by which an analysed build (../xray/) observes a launch; null in other builds.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace kzoo::sim {
 
 struct thread;
 
-// All but the first two are called on the OS thread that runs the block.
+// Functions other than the first two are called on the OS thread that runs the block.
 class observer {
  public:
   virtual void begin_launch(const grid_request& request) = 0;
@@ -22,7 +22,7 @@ class observer {
   virtual void reach_barrier(thread& t) = 0;
   // A warp operation: before and after the thread has met the others.
   virtual void meet(thread& t) = 0;
-  // The thread carries out an operation of its whole warp, or has done so.
+  // The thread begins or ends an operation of its whole warp.
   virtual void act_for_warp(thread& t, bool begins) = 0;
   virtual void end_thread(thread& t) = 0;
   // After an error, too.

@@ -3,8 +3,8 @@
 //   | guard page | unused until a thread reaches it          | usable from the start |
 //                ^ what take() returns                                              ^ + kStackBytes
 //
-// Most kernels need little. What is usable counts as memory of the process, touched or not; 16 OS
-// threads with 1024 stacks each would count for more than many machines have.
+// Most kernels need little. Usable memory counts as the process's, touched or not; 16 OS threads
+// with 1024 full stacks each would exceed many machines' memory.
 #pragma once
 
 #include <cstddef>

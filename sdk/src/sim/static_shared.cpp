@@ -17,8 +17,8 @@ namespace {
 
 constexpr unsigned char kPoison = 0xff;
 
-// A module's thread-local variables, __shared__ ones among them, begin at a multiple of the largest
-// alignment of any, and shared memory on a GPU at one of all its banks.
+// Aligns the module's thread-local variables, including __shared__ arrays, to all banks of shared
+// memory, as on a GPU.
 [[gnu::used]] alignas(1024) thread_local unsigned char aligned;
 
 void fill(const byte_range& bytes) {
@@ -53,8 +53,7 @@ static_shared::static_shared() {
 }
 
 void static_shared::poison(const void* kernel) {
-  if (kernel != last_)
-    fill(used_[last_]);  // so that all but the bytes of one kernel stay as they are
+  if (kernel != last_) fill(used_[last_]);  // only one kernel's bytes differ from poison
   last_ = kernel;
   if (const auto known = used_.find(kernel); known != used_.end()) fill(known->second);
 }

@@ -1,5 +1,4 @@
-// The __shared__ arrays of a module, which are thread-local variables: all of an OS thread are in
-// one range of memory.
+// A module's __shared__ arrays are thread-local variables: each OS thread has all in one range.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +14,15 @@ struct byte_range {
 // The thread-local variables of this module on the calling OS thread.
 byte_range thread_locals();
 
-// Gives each block arrays that hold 0xff bytes, as dynamic shared memory does: what an earlier
-// block left there must not help. For an OS thread on which nothing but blocks runs, since other
-// thread-local variables of its module are overwritten too.
+// Fills each block's arrays with 0xff bytes, like dynamic shared memory, so that contents of an
+// earlier block do not help. For an OS thread that only runs blocks, since it overwrites the
+// module's other thread-local variables too.
 class static_shared {
  public:
   static_shared();
 
-  // Before and after a block of the kernel. Which bytes a kernel uses is learnt from its first
-  // block.
+  // Call them before and after a block of the kernel. The first block shows which bytes a kernel
+  // uses.
   void poison(const void* kernel);
   void note_use(const void* kernel);
 

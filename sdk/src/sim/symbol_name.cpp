@@ -1,5 +1,5 @@
-// The name of a function from its address. Kernels are hidden symbols, which dladdr does not find,
-// so the symbol table of the file is read. Used only for error messages.
+// A function's name from its address. Reads the file's symbol table, since dladdr does not find
+// kernels, which are hidden symbols. Only for error messages.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>

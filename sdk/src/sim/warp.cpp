@@ -1,6 +1,5 @@
-// Operations of the lanes of a warp. A lane stores its value and waits; the last one to arrive
-// computes the results of all lanes, so that no lane overwrites a value that another still has to
-// read.
+// Operations of a warp's lanes. A lane stores its value and waits. The last lane to arrive computes
+// all results, so that no lane overwrites a value that another still has to read.
 #include <algorithm>
 #include <array>
 #include <cstdio>

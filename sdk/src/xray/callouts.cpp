@@ -1,6 +1,7 @@
-// What the compiler calls from device code that it compiled with -fsanitize=thread and
-// -fsanitize-coverage=trace-pc: one function before each access to memory, one in each basic block,
-// and one in place of each atomic operation, which it has to carry out. The names are those of the
+// Functions that the compiler calls from device code built with -fsanitize=thread and
+// -fsanitize-coverage=trace-pc: before each memory access, in each basic block, and instead of each
+// atomic operation, which the function carries out. The names are the sanitizers'; their runtimes
+// are not linked.
 // sanitizers' interfaces; nothing of their runtimes is linked.
 #include <atomic>
 #include <cstring>
@@ -12,7 +13,7 @@ namespace {
 using kzoo::sim::record;
 using kzoo::sim::record_step;
 
-// Orders are all taken as the strongest: a simulated kernel cannot tell.
+// All memory orders are treated as the strongest: a simulated kernel cannot tell.
 template <class T>
 T old_of(volatile T* at, const void* from, T (*apply)(volatile T*, T), T value) {
   record(KZOO_XRAY_ATOMIC, at, sizeof(T), from);
@@ -89,7 +90,7 @@ KZOO_UNALIGNED(4)
 KZOO_UNALIGNED(8)
 KZOO_UNALIGNED(16)
 
-// Structures that are no power of two long: as single bytes would be accessed.
+// Structures whose size is no power of two.
 void __tsan_read_range(void* p, std::size_t bytes) { record(KZOO_XRAY_READ, p, bytes, KZOO_FROM); }
 void __tsan_write_range(void* p, std::size_t bytes) {
   record(KZOO_XRAY_WRITE, p, bytes, KZOO_FROM);

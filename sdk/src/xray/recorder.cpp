@@ -14,7 +14,7 @@ namespace kzoo::sim {
 namespace {
 
 constexpr unsigned kWarp = 32;
-// Of the logs of one OS thread: a warp that does more between two barriers cannot be recorded.
+// Limit of one OS thread's logs: a warp with more between two barriers cannot be recorded.
 constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 
 kzoo_xray_sink sink;
@@ -46,7 +46,7 @@ class worker {
     t.log = &log;
   }
 
-  // The thread records no more in this interval.
+  // Ends the thread's records in this interval.
   void arrive(const thread& t, bool at_barrier) {
     const unsigned number = t.linear / kWarp;
     warp& w = warps_[number];
@@ -55,14 +55,14 @@ class worker {
     if (w.arrived + w.ended == lanes_of(number).size()) hand_over(number);
   }
 
-  // What is left after an error, too.
+  // Also after an error.
   void end_block() {
     for (unsigned number = 0; number < warps_.size(); ++number) hand_over(number);
     for (thread& t : threads_) t.log = nullptr;
     sink.end_block(runner_side_);
   }
 
-  // More memory for the log of the running thread.
+  // Adds memory to the running thread's log.
   void grow(lane_log& log) {
     constexpr std::size_t kFirst = 256;
     std::vector<kzoo_xray_event>& events = log.events;
@@ -74,7 +74,9 @@ class worker {
     const std::size_t before = events.capacity();
     const std::size_t more = before == 0 ? kFirst : before;
     if (bytes_ += more * sizeof(kzoo_xray_event); bytes_ > kMostBytes) {
-      for (thread& t : threads_) t.log = nullptr;  // what fail() calls may be instrumented, too
+      for (thread& t : threads_)
+        t.log = nullptr;  // functions that fail() calls may be
+                          // instrumented, too
       fail(
           "a warp accesses memory too often between two barriers to be recorded; choose a smaller K");
     }
@@ -189,8 +191,7 @@ std::uint32_t offset_of(const void* from) {
 
 void record_step(unsigned kind, std::uint64_t value, const void* from) {
   lane_log* log = running_log();
-  // How an operation of a whole warp is carried out is the simulator's affair; what it accesses is
-  // not.
+  // The steps of a warp-wide operation are the simulator's own; only its accesses count.
   if (log != nullptr && (log->flags & KZOO_XRAY_WHOLE_WARP) == 0)
     push(*log, {value, offset_of(from), static_cast<std::uint8_t>(kind), 0, log->flags, 0});
 }
@@ -205,7 +206,7 @@ void record(unsigned kind, const volatile void* address, std::size_t bytes, cons
       at - reinterpret_cast<std::uintptr_t>(t) < sizeof(thread_view)) {
     return;
   }
-  // An operation of a whole warp has the other lanes' registers, too.
+  // A warp-wide operation has the other lanes' registers, too.
   if ((log->flags & KZOO_XRAY_WHOLE_WARP) != 0 &&
       static_cast<const thread*>(t)->owner->is_on_stack(at)) {
     return;

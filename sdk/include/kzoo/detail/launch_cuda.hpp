@@ -1,5 +1,5 @@
-// launch() on a GPU. A launch that succeeds costs cudaLaunchKernel and nothing else; only after one
-// that failed is the device queried for the reason. Included by launch.hpp.
+// launch() on a GPU. A successful launch costs only cudaLaunchKernel; the device is queried for a
+// reason only after a failure. Included by launch.hpp.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ inline std::string explain_launch(const launch_config& config, const void* kerne
   return failed;
 }
 
-// Adds a launch that succeeded to the list, if there is one.
+// Adds a successful launch to the list, if there is one.
 inline void note_launch(const launch_config& config, const void* kernel) {
   kzoo_launch* entry = next_launch(config);
   cudaFuncAttributes f{};
@@ -103,7 +103,7 @@ inline cudaError_t launch_on_device(const launch_config& config, const void* fun
   return cudaLaunchKernelExC(&extended, function, arguments);
 }
 
-// `arguments` points to the kernel's, in their order.
+// `arguments` points to the kernel's arguments, in order.
 inline void launch_pointers(const launch_config& config, const void* kernel, void** arguments) {
   const cudaError_t status = launch_on_device(config, kernel, arguments);
   if (status == cudaSuccess) return note_launch(config, kernel);
@@ -127,7 +127,7 @@ inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {
   const std::lock_guard lock(one_at_a_time);
   cudaFuncAttributes f{};
   if (cudaFuncGetAttributes(&f, kernel) != cudaSuccess) {
-    cudaGetLastError();  // what follows says what is wrong
+    cudaGetLastError();  // the following call reports the error
   } else if (static_cast<std::size_t>(std::max(f.maxDynamicSharedSizeBytes, 0)) >= bytes) {
     return;
   }

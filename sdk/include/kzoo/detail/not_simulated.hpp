@@ -1,4 +1,4 @@
-// What the simulator answers to instructions that it has no meaning for.
+// Errors for instructions that are not simulated.
 #pragma once
 
 #include <kzoo/cuda.hpp>
@@ -9,7 +9,7 @@
 
 namespace kzoo::detail {
 
-// Ends the launch. The arguments are those of the instruction, and are not looked at.
+// Ends the launch. Ignores the instruction's arguments.
 template <class... Arguments>
 [[noreturn]] inline void not_simulated(const char* instruction, const Arguments&...) {
   sim::fail((std::string("the simulator does not have ") + instruction).c_str());

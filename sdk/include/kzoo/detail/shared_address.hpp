@@ -6,7 +6,7 @@
 
 namespace kzoo {
 
-// Of a pointer into shared memory: the address that PTX wants.
+// PTX's address of a pointer into shared memory.
 __device__ __forceinline__ unsigned shared_address(const void* shared) {
 #if defined(__CUDACC__)
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));

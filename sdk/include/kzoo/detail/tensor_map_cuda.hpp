@@ -1,5 +1,5 @@
-// Tensor maps from the driver, which is asked through the runtime: nothing is linked to libcuda.
-// Included by tma.hpp.
+// Gets tensor maps from the driver through the runtime, without linking to libcuda. Included by
+// tma.hpp.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +53,8 @@ constexpr CUtensorMapDataType tensor_map_type() {
   }
 }
 
-// `count` row-major matrices, `stride` elements apart, that are read or written box_rows x box_cols
-// elements at a time, swizzled by 128 bytes. 0: one, without an index for it.
+// `count` row-major matrices, `stride` elements apart, accessed in boxes of box_rows x box_cols
+// elements, swizzled by 128 bytes. `count` 0: one matrix, without an index.
 template <class T>
 void encode_tensor_map(void* map, const T* matrix, int rows, int cols, std::ptrdiff_t row_length,
                        int box_rows, int box_cols, int count = 0, std::ptrdiff_t stride = 0) {

@@ -31,8 +31,8 @@ namespace kzoo {
   "%120, %121, %122, %123, %124, %125, %126, %127"
 // clang-format on
 
-// TYPES: the last part of the instruction's name. The operands that follow the registers: A, B,
-// whether to add, and for 16-bit types the two transpositions.
+// TYPES: the last part of the instruction's name. Operands after the registers: A, B, whether to
+// add, and for 16-bit types both transpositions.
 #define KZOO_WGMMA_TEXT(N, TYPES, REGISTERS, A, B, ADD, TRANSPOSED)           \
   "{\n"                                                                       \
   ".reg .pred add;\n"                                                         \

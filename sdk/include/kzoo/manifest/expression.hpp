@@ -1,13 +1,13 @@
-// Integer expressions of a problem's sizes, as manifests give the grid of a launch:
+// Integer expressions of a problem's sizes, for the grid of a manifest's launch:
 //
 //   ceil_div(N, 128) * ceil_div(M, 128)
 //
-// Operators: + - * / % and unary -, comparisons, && || and !, with C's precedence and C's
-// truncation; parentheses; ceil_div(a, b), min(a, b, …), max(a, b, …). Numbers are decimal, values
-// 64-bit signed; a comparison is 1 or 0. Overflow and division by zero are errors, also on the
-// right of && and ||, both sides of which are always computed.
+// Operators with C's precedence and truncation: + - * / % and unary -, comparisons, && || and !.
+// Also parentheses and ceil_div(a, b), min(a, b, …), max(a, b, …). Numbers are decimal, values
+// 64-bit signed; a comparison is 1 or 0. Overflow and division by zero are errors, even right of &&
+// and ||, which always compute both sides.
 //
-// Plain C++, the library kzoo::manifest; no CUDA. Pure, for any thread.
+// Plain C++ (library kzoo::manifest), without CUDA. Pure, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace kzoo::manifest {
 
-// What is wrong with an expression, or with its value. what() is a sentence that names the column:
-// "division by zero at column 3 of 'M / (N - N)'".
+// An error in an expression or its value. what() is a sentence with the column: "division by zero
+// at column 3 of 'M / (N - N)'".
 class expression_fault : public std::runtime_error {
  public:
   expression_fault(const std::string& message, std::string_view text, std::size_t position);
@@ -33,12 +33,12 @@ class expression_fault : public std::runtime_error {
 
 class expression {
  public:
-  // An expression of these variables, of whose names nothing is kept. Throws expression_fault for
-  // text that is none, and for a name that is not among them.
+  // Parses an expression of these variables; keeps none of `names`. Throws expression_fault for a
+  // malformed text or an unknown name.
   static expression parse(std::string_view text, std::span<const std::string_view> names);
 
-  // The value, where the variables have these values, in the order of the names. Throws
-  // expression_fault for overflow and for a division by zero.
+  // The value for these values of the variables, in the order of the names. Throws expression_fault
+  // for overflow and division by zero.
   std::int64_t evaluate(std::span<const std::int64_t> values) const;
 
   const std::string& text() const { return text_; }

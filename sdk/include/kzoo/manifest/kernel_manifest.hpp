@@ -1,6 +1,5 @@
-// What a manifest says about kernels that are not written against the SDK: how to launch them, and
-// which products they compute. The runner reads it from TOML; docs/compiled-kernels.md has the
-// keys.
+// A manifest describes kernels without the SDK: how to launch them, and which GEMMs they compute.
+// The runner reads it from TOML; docs/compiled-kernels.md has the keys.
 #pragma once
 
 #include <kzoo/abi.h>
@@ -15,31 +14,30 @@
 
 namespace kzoo::manifest {
 
-// What expressions may name, in the order of their values: a problem's sizes and leading
-// dimensions, all in elements, the number of SMs, and that of groups of rows.
+// Names in expressions, in the order of their values: a problem's sizes and leading dimensions in
+// elements, the number of SMs, and of groups.
 inline constexpr std::array<std::string_view, 8> kVariables{"M",   "N",   "K",   "lda",
                                                             "ldb", "ldc", "SMs", "groups"};
 
-// What a kernel gets in the place of one of its parameters; operand: the address of one that the
-// problem has beside A, B and C.
+// A kernel's argument for a parameter. operand: the address of an operand besides A, B and C.
 enum class argument_kind { a, b, c, workspace, null, alpha, beta, value, tensor_map, operand };
-// accumulator: f32, or f64 or i32 where C has that type. Manifests name no i8 and i16, which
-// parameters of a source's kernels may be.
+// accumulator: f32, or f64 or i32 if C has this type. i8 and i16 only occur as parameters of a
+// source's kernels, not in manifests.
 enum class number_type { accumulator, i32, i64, f16, bf16, f32, f64, i8, i16 };
 
 struct argument {
   argument_kind kind{};
-  number_type type{};      // of alpha, beta and values; the others are pointers or tensor maps
-  std::string expression;  // a value's
-  // A tensor map's index in the manifest, or an operand's among those of the problem.
+  number_type type{};      // of alpha, beta and values; others are pointers or tensor maps
+  std::string expression;  // of a value
+  // A tensor map's index in the manifest, or an operand's index in the problem.
   std::size_t map = 0;
 };
 
-// What the kernel does to an element before it stores it, as kzoo_stage has it.
+// An epilogue stage of the kernel, as in kzoo_stage.
 struct epilogue_stage {
   kzoo_stage_kind kind{};
-  std::string operand;  // its name, of those that add or multiply
-  kzoo_type type = 0;   // of its elements; 0: that of C, for one that multiplies f32
+  std::string operand;  // its name, if it adds or multiplies
+  kzoo_type type = 0;   // of its elements; 0: C's type, for a factor f32
   double low = 0, high = 0;
 };
 
@@ -63,20 +61,20 @@ struct kernel_variant {
   std::array<std::uint32_t, 3> multiples{1, 1, 1};    // of M, N and K
   std::uint32_t row_bytes = 1;                        // rows start at multiples of it
   std::uint32_t compute_capability = 0;
-  bool reads_c = false;  // even where beta is 0: C is set to zero before it
+  bool reads_c = false;  // even if beta is 0: C is set to zero before it
   bool nondeterministic = false;
   std::vector<epilogue_stage> epilogue;
-  // Of A, and of B, the rows (columns) and steps of K that have a scale; 0 and 0: there are none.
+  // Rows of A (columns of B) and elements of K that share a scale; 0 and 0: no scales.
   std::array<std::uint32_t, 2> scale_block_a{}, scale_block_b{};
-  bool groups = false;  // of rows
+  bool groups = false;  // grouped GEMM
   std::vector<argument> arguments;
 };
 
-// Neighbours of one id are one variant, for several types and layouts.
+// Neighbours with one id are one variant, for several types and layouts.
 struct kernel_manifest {
   std::string id, summary;
   std::string kernel;  // the file with the kernels
-  std::string build;   // how they were compiled; "": it is not known
+  std::string build;   // how they were compiled; "": unknown
   std::vector<tensor_map> maps;
   std::vector<kernel_variant> variants;
 };

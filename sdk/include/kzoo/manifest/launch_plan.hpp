@@ -1,6 +1,6 @@
 #pragma once
-// A kernel's launch for one problem: the manifest's expressions with the problem's sizes in them.
-// Pure, for any thread: nothing here calls CUDA.
+// A kernel's launch for one problem: the manifest's expressions, evaluated. Pure, for any thread;
+// no CUDA calls.
 
 #include <kzoo/abi.h>
 #include <kzoo/manifest/kernel_manifest.hpp>
@@ -16,11 +16,11 @@ namespace kzoo::manifest {
 struct launch_plan {
   std::array<std::uint32_t, 3> grid{}, block{};
   std::size_t dynamic_shared = 0, workspace = 0;  // bytes
-  std::vector<std::int64_t> values;  // of the variant's arguments; 0 for those that are no values
+  std::vector<std::int64_t> values;               // of the variant's arguments; 0 for other kinds
 };
 
-// Throws kzoo::error(KZOO_UNSUPPORTED) with the reason for a problem that the kernel does not
-// compute, or for which it cannot be launched.
+// Throws kzoo::error(KZOO_UNSUPPORTED) with the reason if the kernel rejects the problem or cannot
+// be launched for it.
 launch_plan plan_launch(const kernel_variant& v, const kzoo_problem& p, const kzoo_device& d);
 
 }  // namespace kzoo::manifest

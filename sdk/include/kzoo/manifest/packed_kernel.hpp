@@ -1,6 +1,6 @@
 // A plugin from a compiled kernel: the library that launches kernels by their manifest
-// (sdk/src/compiled_kernel), and after its last byte the kernels' file, the manifest as JSON, and a
-// footer that says how long they are. One file has everything that runs, so that one hash names it.
+// (sdk/src/compiled_kernel), followed by the kernels' file, the manifest as JSON, and a footer with
+// their lengths. One file has all code, so one hash identifies it.
 #pragma once
 
 #include <kzoo/manifest/kernel_manifest.hpp>

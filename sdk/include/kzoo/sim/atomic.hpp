@@ -1,6 +1,6 @@
-// Atomic functions on global and shared memory. Only the types that CUDA overloads them for are
-// accepted, so that what compiles here compiles there. Relaxed order, as on the GPU; use
-// __threadfence() to order other accesses around them.
+// Atomic functions on global and shared memory, only for the types of CUDA's overloads, so that
+// code that compiles here compiles there. Relaxed order, as on the GPU; use __threadfence() to
+// order other accesses around them.
 #pragma once
 
 #include <atomic>
@@ -52,7 +52,7 @@ template <class T>
 requires kzoo::sim::atomic_word<T> || std::same_as<T, unsigned short>
 inline T atomicCAS(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
   std::atomic_ref<T>(*address).compare_exchange_strong(compare, value, std::memory_order_relaxed);
-  return compare;  // the old value, equal to `compare` when the exchange took place
+  return compare;  // the old value, equal to `compare` if the exchange took place
 }
 
 template <kzoo::sim::atomic_ordered T>

@@ -1,5 +1,4 @@
-// CUDA's cooperative_groups, as far as they are simulated: the block, and its tiles of up to 32
-// threads.
+// The simulated part of CUDA's cooperative_groups: the block, and its tiles of up to 32 threads.
 #pragma once
 
 #include <kzoo/sim/warp.hpp>
@@ -23,7 +22,7 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
-// `kSize` threads that follow each other: a power of two.
+// `kSize` consecutive threads: a power of two.
 template <unsigned kSize, class Parent = void>
 class thread_block_tile {
   static_assert(kSize > 0 && kSize <= 32 && (kSize & (kSize - 1)) == 0,

@@ -1,10 +1,9 @@
-// The only place where simulated device code touches the simulator. Everything else under sim/
-// that a kernel can name (shuffles, votes, atomics, half, ...) is written with the functions here
-// or touches no simulator state at all.
+// The only functions by which simulated device code accesses the simulator. All other device
+// functions under sim/ (shuffles, votes, atomics, half, ...) use them, or no simulator state.
 //
-// Threads of a block are fibers on one OS thread and switch only inside these functions, so that
-// between two of them a thread is not interrupted by others of its block. Blocks run at the same
-// time on several OS threads.
+// Threads of a block are fibers on one OS thread and switch only inside these functions. Between
+// two calls, a block's other threads do not interrupt a thread. Blocks run concurrently on several
+// OS threads.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +23,9 @@ struct thread_view {
   void* dynamic_shared;  // 1024-byte aligned; poisoned with 0xff bytes before each block
 };
 
-// The running simulated thread; null on an OS thread that runs none. One per module, since the
-// simulator is linked into each plugin. Not initial-exec, which would be faster: it puts all
-// thread-local variables of a module into the loader's small static block, and __shared__ ones are
-// large.
+// The running simulated thread; null on an OS thread that runs none. One per module, since each
+// plugin links the simulator. Not initial-exec, which is faster but puts all thread-local variables
+// of a module, including large __shared__ arrays, into the loader's small static block.
 extern constinit thread_local const thread_view* current
     __attribute__((tls_model("local-dynamic"), visibility("hidden")));
 
@@ -36,14 +34,14 @@ inline const thread_view& self() { return *current; }
 enum class block_op : unsigned char { barrier, count, conjunction, disjunction };
 
 // Waits until all threads of the block are at the same barrier: same operation, same source line.
-// Returns how many of them came with a non-zero predicate.
+// Returns the number of threads with a nonzero predicate.
 unsigned block_barrier(block_op op, bool predicate, std::source_location where);
 
 enum class warp_op : unsigned char {
   sync,      // result 0
   exchange,  // the value of lane `source`; all ones if that lane is not in the mask
-  ballot,    // the lanes in the mask whose value is not 0
-  match,     // the lanes in the mask that have the caller's value
+  ballot,    // the lanes in the mask with a nonzero value
+  match,     // the lanes in the mask with the caller's value
   add,
   min_signed,
   max_signed,
@@ -55,9 +53,9 @@ enum class warp_op : unsigned char {
   together  // see warp_together
 };
 
-// Waits until every lane in `mask` has called with the same operation and mask, and returns each
-// its result. Lanes that the block does not have (a last warp of fewer than 32 threads) are taken
-// out of the mask. Calls with disjoint masks of the same warp may be in progress at the same time.
+// Waits until every lane in `mask` has called with the same operation and mask; returns each lane's
+// result. Lanes missing from a last warp of fewer than 32 threads are removed from the mask. Calls
+// with disjoint masks of one warp may overlap.
 std::uint64_t warp_collective(warp_op op, unsigned mask, std::uint64_t value, unsigned source,
                               std::source_location where);
 
@@ -68,7 +66,7 @@ struct warp_work {
 };
 
 // Waits until all 32 lanes of the warp have called this with the same work at the same source line.
-// The last one then runs it, and all continue. A warp with fewer lanes is an error.
+// The last lane then runs it, and all continue. A warp with fewer lanes is an error.
 void warp_together(const warp_work& work, void* mine, std::source_location where);
 
 // Lets other threads of the block, or other OS threads, run: for code that spins.
@@ -77,8 +75,8 @@ void yield();
 // The host's steady clock.
 long long nanoseconds();
 
-// Ends the launch: kzoo::launch throws kzoo::error(KZOO_ERROR, text). Does not return and does not
-// unwind, so it works under noexcept.
+// Ends the launch: kzoo::launch throws kzoo::error(KZOO_ERROR, text). Does not return or unwind, so
+// it works under noexcept.
 [[noreturn]] void fail(const char* text);
 
 }  // namespace kzoo::sim

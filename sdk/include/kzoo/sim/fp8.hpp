@@ -1,5 +1,5 @@
-// __nv_fp8_e4m3 and __nv_fp8_e5m2 for the host compiler: formats for memory, without arithmetic, as
-// in cuda_fp8.h. Conversions to them round to nearest even and saturate.
+// __nv_fp8_e4m3 and __nv_fp8_e5m2 for the host compiler: storage formats without arithmetic, as in
+// cuda_fp8.h. Conversions to them round to nearest even and saturate.
 #pragma once
 
 #include <kzoo/numeric.hpp>
@@ -14,7 +14,7 @@ struct fp8 {
   std::uint8_t __x;
 
   fp8() = default;
-  // Rounding to odd first keeps a double, or a large integer, from being rounded twice.
+  // Rounding to odd first avoids double rounding of a double or a large integer.
   template <class T>
   requires std::is_arithmetic_v<T>
   constexpr explicit fp8(T value) : __x(kFromFloat(round_to_odd(static_cast<double>(value)))) {}

@@ -1,4 +1,4 @@
-// Running a whole grid on the simulator: host code, below kzoo::launch.
+// Runs a whole grid on the simulator: host code, below kzoo::launch.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct grid_request {
 };
 
 // Runs all blocks on KZOO_SIM_THREADS OS threads, 1 to 256 (default: the machine's, at most 16),
-// but no more than there are blocks; the calling thread waits and runs none, so that its
-// __shared__ variables are no block's. When a block fails, no further block is started and its
-// error is thrown here. Launches from several host threads run one after the other.
+// but no more than blocks. The calling thread waits and runs none, so that its __shared__ variables
+// belong to no block. After a block fails, starts no further block and throws its error. Launches
+// from several host threads run one after the other.
 void run_grid(const grid_request& request);
 
-// Bytes of dynamic shared memory that the kernel may have: the most that was given to
+// Bytes of dynamic shared memory that the kernel may have: the maximum given to
 // allow_dynamic_shared, or 48 KB.
 std::size_t allowed_dynamic_shared(const void* kernel);
 void raise_allowed_dynamic_shared(const void* kernel, std::size_t bytes);

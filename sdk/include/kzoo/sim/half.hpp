@@ -1,5 +1,5 @@
-// __half, __nv_bfloat16 and their pairs for the host compiler. Every operation gives the exact
-// result rounded once, to nearest even, as the hardware instructions do.
+// __half, __nv_bfloat16 and their pairs for the host compiler. Every operation rounds the exact
+// result once, to nearest even, as the hardware does.
 #pragma once
 
 #include <bit>
@@ -44,8 +44,7 @@ struct small_float {
 
   constexpr operator float() const { return Format::to_float(__x); }
 
-  // Products, quotients and sums are formed in double: exact, or too fine for a second rounding to
-  // show.
+  // Results are formed in double: exact, or too fine for a second rounding to show.
   friend constexpr small_float operator+(small_float a, small_float b) { return wide(a) + wide(b); }
   friend constexpr small_float operator-(small_float a, small_float b) { return wide(a) - wide(b); }
   friend constexpr small_float operator*(small_float a, small_float b) { return wide(a) * wide(b); }
@@ -88,8 +87,8 @@ struct alignas(4) small_float2 {
   }
 };
 
-// a * b + c rounded once. The product is exact in double; the sum is rounded to odd, so that the
-// rounding to 16 bits still sees on which side of a tie it lay.
+// a * b + c rounded once. The product is exact in double. The sum is rounded to odd, so that
+// rounding to 16 bits still sees the side of a tie.
 template <class Format>
 inline small_float<Format> fused(small_float<Format> a, small_float<Format> b,
                                  small_float<Format> c) {

@@ -20,7 +20,7 @@ inline float __bfloat162float(__nv_bfloat16 v) { return v; }
 inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short v) { return __nv_bfloat16::from_bits(v); }
 inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 v) { return v.__x; }
 
-// Found through their arguments' namespace.
+// Found by argument-dependent lookup.
 namespace kzoo::sim {
 
 template <class F>

@@ -1,5 +1,5 @@
-// Cached loads, bit operations, casts, fast mathematics, min and max under CUDA's names. The fast
-// functions are the exact ones here: a simulated result is at least as accurate as the GPU's.
+// CUDA's cached loads, bit operations, casts, fast mathematics, min and max. The fast functions are
+// exact here: at least as accurate as the GPU's.
 #pragma once
 
 #include <bit>
@@ -101,13 +101,13 @@ inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __frcp_rn(float a) { return 1.0f / a; }
 inline float __fsqrt_rn(float a) { return std::sqrt(a); }
 inline float __fdividef(float a, float b) { return a / b; }
-// In C++ they are in std alone; CUDA has them outside of it as well.
+// C++ has them only in std, CUDA also outside.
 using std::isfinite;
 using std::isinf;
 using std::isnan;
 using std::signbit;
 inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
-#if !defined(__GLIBC_PREREQ) || !__GLIBC_PREREQ(2, 42)  // the C library has its own from there on
+#if !defined(__GLIBC_PREREQ) || !__GLIBC_PREREQ(2, 42)  // the C library has its own from 2.42 on
 inline float rsqrtf(float a) { return 1.0f / std::sqrt(a); }
 inline double rsqrt(double a) { return 1.0 / std::sqrt(a); }
 #endif

@@ -1,5 +1,5 @@
 // mma.sync, ldmatrix and stmatrix for the host compiler. See kzoo/mma.hpp. Products are exact, and
-// added to the accumulator one after the other along K.
+// added to the accumulator sequentially along K.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ inline constexpr warp_work kLoad{"ldmatrix", &run_load};
 inline constexpr warp_work kLoadTransposed{"ldmatrix.trans", &run_load_transposed};
 inline constexpr warp_work kStore{"stmatrix", &run_store};
 
-// What products of T are added up in. Integer sums wrap around.
+// The accumulators' type for products of T. Integer sums wrap around.
 template <class T>
 using sum_of_products = std::conditional_t<std::is_same_v<T, signed char>, int, float>;
 
@@ -113,8 +113,8 @@ struct product {
     return static_cast<const product*>(lanes[lane]);
   }
 
-  // A row of C is added to four elements at a time, also in builds that are hardly optimised: as
-  // many as a register of any CPU holds.
+  // Adds to a row of C four elements at a time, as many as any CPU's register holds, even in hardly
+  // optimised builds.
   using lane_type = std::conditional_t<std::is_same_v<sum_type, int>, unsigned, sum_type>;
   typedef lane_type four __attribute__((vector_size(4 * sizeof(lane_type))));
 

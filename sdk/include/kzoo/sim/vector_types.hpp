@@ -11,8 +11,7 @@ using ulonglong = unsigned long long;
 using ulong = unsigned long;
 }  // namespace kzoo::sim
 
-// A 3-vector has the alignment of its element; 2- and 4-vectors are aligned to their size, up
-// to 16.
+// 3-vectors have their element's alignment; 2- and 4-vectors are aligned to their size, up to 16.
 // clang-format off
 #define KZOO_SIM_VECTOR(name, T, align2, align4)                                                   \
   struct name##1 { T x; };                                                                         \

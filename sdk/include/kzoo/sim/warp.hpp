@@ -1,8 +1,8 @@
 // Barriers, shuffles, votes, reductions and matches under CUDA's names.
 //
-// All lanes in a mask must call, and the caller must be one of them. Anything else ends the launch
-// with an error, also where a GPU would ignore lanes that have exited. A shuffle from a lane
-// outside the mask gives all ones (NaN for floats), where CUDA leaves the value undefined.
+// All lanes in a mask must call, the caller included. Otherwise the launch ends with an error, even
+// where a GPU would ignore exited lanes. A shuffle from a lane outside the mask gives all ones (NaN
+// for floats), where CUDA leaves the value undefined.
 #pragma once
 
 #include <concepts>
@@ -63,12 +63,12 @@ inline void __syncwarp(unsigned mask = 0xffffffffu,
   kzoo::sim::warp_collective(kzoo::sim::warp_op::sync, mask, 0, 0, where);
 }
 
-// Only the caller. CUDA promises no more than that: it returns some of the lanes that run together
-// with the caller, and code that expects all of them is wrong there too.
+// Only the caller. CUDA promises no more: it returns some of the lanes that run together with the
+// caller. Code that expects all of them is wrong there too.
 inline unsigned __activemask() { return 1u << kzoo::sim::lane(); }
 
-// `width` (a power of two up to 32) divides the warp into segments of that many lanes. A source
-// lane outside the segment gives the caller its own value.
+// `width` (a power of two up to 32) divides the warp into segments. A source lane outside the
+// segment gives the caller its own value.
 template <kzoo::sim::lane_value T>
 inline T __shfl_sync(unsigned mask, T value, int source, int width = 32,
                      kzoo::sim::here where = kzoo::sim::here::current()) {
@@ -95,7 +95,7 @@ inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32
   return kzoo::sim::shuffle(mask, value, delta > left ? own : own + delta, where);
 }
 
-// Earlier segments may be read, later ones not: CUDA's rule for xor.
+// Earlier segments may be read, later segments not: CUDA's rule for xor.
 template <kzoo::sim::lane_value T>
 inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
                          kzoo::sim::here where = kzoo::sim::here::current()) {

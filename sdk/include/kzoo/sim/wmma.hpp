@@ -1,10 +1,10 @@
 // nvcuda::wmma for the host compiler: __half and __nv_bfloat16 in 16x16x16, 32x8x16 and 8x32x16,
-// TF32 in 16x16x8. The last lane of a warp to reach a call does it for all, so a call that not all
-// 32 lanes reach is an error, as are lanes that disagree about where a tile is.
+// TF32 in 16x16x8. The last lane to reach a call does the work of all. A call that not all 32 lanes
+// reach is an error, as are lanes with different tile addresses.
 //
-// Products are exact, and added to the accumulator one after the other along K in fp32; a __half
+// Products are exact, and added to the accumulator sequentially along K in fp32. A __half
 // accumulator is rounded once per mma_sync. (Tensor cores add several products at a time, and drop
-// bits.) A TF32 input that was not rounded loses its low bits, as on a GPU.
+// bits.) An unrounded TF32 input loses its low bits, as on a GPU.
 #pragma once
 
 #include <concepts>
@@ -54,9 +54,8 @@ constexpr bool shape_exists(int m, int n, int k) {
   return std::same_as<T, __nv_bfloat16> ? of_16 : is_tf32<T> && of_tf32;
 }
 
-// The part of the product that a fragment is, and how a warp holds it: element e, counted row by
-// row, is x[e / 32] of lane e % 32. CUDA gives inputs of __half more room than they need, and so
-// their elements are there several times; the first of them counts.
+// The part of the MMA that is a fragment, and its lanes: element e, counted row by row, is x[e /
+// 32] of lane e % 32. CUDA's __half inputs repeat elements; the first copy counts.
 template <class Use, int m, int n, int k, class T>
 struct extent {
   static constexpr int kRows = std::same_as<Use, matrix_b> ? k : m;
@@ -151,7 +150,7 @@ struct transfer {
   static constexpr warp_work kStore{"wmma::store_matrix_sync", &store};
 };
 
-// A lane's arguments of a product.
+// A lane's arguments of an MMA.
 template <class D, class A, class B, class C>
 struct product {
   D* d;
@@ -200,7 +199,7 @@ inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& f,
   for (auto& x : f.x) x = value;
 }
 
-// `row_length` counts elements from one row of the tile to the next, or from column to column.
+// `row_length`: elements from one row of the tile to the next, or from column to column.
 template <class Use, int m, int n, int k, class T, class Layout>
 requires(!std::same_as<Use, accumulator>) inline void load_matrix_sync(
     fragment<Use, m, n, k, T, Layout>& f, const kzoo::sim::wmma::storage<T>* tile,

@@ -1,4 +1,4 @@
-// As cuda_runtime.h here: declarations that mention a handle compile, and cuBLAS cannot be called.
+// Lets declarations with a handle compile; cuBLAS cannot be called.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,6 +1,5 @@
-// What a kernel's own `#include <cuda_runtime.h>` finds where it is built for the simulator: the
-// names of CUDA C++ that are simulated, and those of the runtime that declarations use. Nothing of
-// the runtime can be called here.
+// A kernel's own `#include <cuda_runtime.h>` in the simulator: simulated names of CUDA C++, and
+// runtime types for declarations. Runtime functions cannot be called.
 #pragma once
 
 #include <kzoo/cuda.hpp>
