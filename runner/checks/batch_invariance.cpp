@@ -23,8 +23,7 @@ bool is_asked(const candidate& c) {
          p.groups == 0;
 }
 
-// Problems that differ only in M, with the same first rows of A and the same B: from one request to
-// a served model up to very many.
+// Problems that differ only in M, with the same first rows of A and the same B.
 std::vector<problem> batch_sizes(candidate& c) {
   const bool is_gpu = c.who().device != "cpu";
   const std::int64_t most = is_gpu ? 1024 : 256;

@@ -32,7 +32,7 @@ class candidate {
   client::plugin_client& client() { return client_; }
   result_judge& judge() { return judge_; }
 
-  // Creates an instance for the problem. Slots are those of plugin_client.
+  // Creates an instance for the problem. Slots as in plugin_client.
   void prepare(const problem& p, int slot = 0);
   // New contents and addresses for the same instance: see plugin_client::refill().
   void refill(const problem& p, const std::string& move, int slot = 0);

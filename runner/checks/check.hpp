@@ -21,7 +21,7 @@ class failed : public std::runtime_error {
   std::optional<reference::error_map> errors;
   std::string_view step;
 };
-// What a check that passed has covered.
+// The coverage of a check that passed.
 struct covered {
   std::string detail;
   std::string not_checked{};  // and why; "": everything was covered

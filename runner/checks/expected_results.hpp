@@ -20,16 +20,14 @@ namespace kzoo::checks {
 class expected_results {
  public:
   std::shared_ptr<const reference::expected_result> of(const problem& p);
-  // Starts computing in its own thread, if all rows can be computed. The next call of of(), for any
-  // problem, waits for the thread.
+  // Starts a thread that computes it, if all rows can be computed. The next of() waits for it.
   void begin(const problem& p);
   // For a problem that a check makes: so few rows that it takes less than a second.
   std::shared_ptr<const reference::expected_result> few_rows_of(const problem& p);
   // For a run on fresh numbers in which this row is wrong (-1: none). Not cached.
   std::shared_ptr<const reference::expected_result> with_row(const problem& p,
                                                              std::int64_t row) const;
-  // Call it before the next problem. Keeps only small results, which the checks use for every
-  // kernel.
+  // Call it before the next problem. Keeps only small results, which all kernels need.
   void forget_large();
 
  private:

@@ -9,14 +9,12 @@
 namespace kzoo::checks {
 
 struct fitted_problem {
-  // The problem itself, or the next larger size that the variant takes. If necessary with few rows
-  // or columns, or without padding.
+  // The problem, or the next larger size that is taken, if need be narrow or without padding.
   std::optional<problem> taken;
   std::string objection;  // why it rejects the problem, or its padding
 };
 
-// Finds sizes that the variant takes: by its granularity or, if only supports() knows them, by
-// trying powers of two.
+// Finds sizes by the variant's granularity or, if only supports() knows them, powers of two.
 fitted_problem fit(candidate& c, const problem& p);
 
 }  // namespace kzoo::checks

@@ -38,8 +38,7 @@ class result_judge {
                expected_results& expected)
       : client_(client), who_(who), expected_(expected) {}
 
-  // All rows of the current problem's result that are ever computed; fewer rows for large problems
-  // of checks.
+  // All rows that are ever computed; fewer rows for large problems of checks.
   std::shared_ptr<const reference::expected_result> expected(const problem& p) {
     return p == who_.problem ? expected_.of(p) : expected_.few_rows_of(p);
   }
@@ -47,13 +46,11 @@ class result_judge {
 
   // The part of C to copy: all, or the rows with expected results.
   worker::output_request wanted(const problem& p);
-  // Judges a run on the problem's own numbers. Does not compare a C with a known digest: it was
-  // right before.
+  // Judges a run on the problem's own numbers. A C with a known digest was right before.
   reference::judgement judge(const problem& p, const worker::output_report& seen, int slot = 0);
   // Copies a few random rows of the last run's C.
   kept_rows keep_rows(const problem& p, const worker::judged_report& of_run);
-  // Whether the rows have the declared precision's errors. Takes a moment: compares with expected
-  // results.
+  // Whether the rows have the declared precision's errors. Takes a moment.
   reference::judgement judge(const kept_rows& kept) const;
   // Judges a run on fresh numbers, already judged on the device. If it seemed wrong there, the
   // reference decides and gives the reason.

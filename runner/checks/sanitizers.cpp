@@ -37,7 +37,7 @@ std::string size_for(candidate& c) {
   return shape_name(*small.taken);
 }
 
-// These tools map endless address space, so only held memory is limited.
+// The tools map endless address space, so only held memory is limited.
 process::confinement confined_tool() {
   process::confinement c = worker::of_plugins();
   c.held_bytes = std::exchange(c.data_bytes, 0);

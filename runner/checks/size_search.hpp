@@ -8,8 +8,7 @@
 namespace kzoo::checks {
 
 struct size_report {
-  // "only right where K is a multiple of 16: 16x16xK is right at 16, 32, wrong at 1, 17"; "" if the
-  // sizes do not decide.
+  // "only right where K is a multiple of 16: 16x16xK is right at 16, 32, wrong at 1, 17"; or "".
   std::string text;
   problem smallest_wrong;  // of those tried
 };

@@ -73,8 +73,7 @@ covered run_new_contents(candidate& c) {
                       2 + kFreshRuns)};
 }
 
-// Moves each matrix and the workspace in turn, with the same instance, and fills the old memory
-// with NaN. Finds cached pointers.
+// Moves each matrix and the workspace in turn; old memory becomes NaN. Finds cached pointers.
 covered run_new_addresses(candidate& c) {
   c.prepare(c.current_problem());
   run_right(c, "the first run");
@@ -130,8 +129,7 @@ covered run_interleaved(candidate& c) {
   throw skipped("there is no second shape: " + reason);
 }
 
-// Repeats the same run: bit-identical results, or right results if the variant is declared
-// nondeterministic.
+// Repeats a run: bit-identical results; right results if declared nondeterministic.
 covered run_repeatedly(candidate& c) {
   constexpr int kRuns = 50;
   const bool nondeterministic = c.who().description.nondeterministic;

@@ -99,8 +99,7 @@ filling integers_of(const candidate& c, fill what) {
   return data;
 }
 
-// Fills that the declared precision represents exactly and no narrower one does: `first`, then
-// probes of B and of all bits.
+// Fills that the declared precision holds exactly and no narrower one does, `first` first.
 std::vector<filling> probes_of(const candidate& c, fill first) {
   std::vector<filling> all{first == fill::probe ? integers_of(c, first) : filling(first)};
   if (has_probe_of_b(c)) all.push_back(integers_of(c, fill::probe_b));
@@ -144,15 +143,14 @@ std::vector<problem> shapes(const candidate& c) {
                                   shape{40, 520, 24},  shape{1160, 60, 8},  shape{60, 1160, 8}};
   std::vector<problem> list;
   for (const shape& size : kShapes) list.push_back(sized(c, size));
-  // A simulated kernel spends most of its time here on K beyond 2^16. Indices do not depend on the
-  // type.
+  // K beyond 2^16 takes a simulated kernel longest here, and one type suffices for indices.
   const bool has_first_types =
       c.who().description.signatures.front().dtype == c.current_problem().dtype;
   if (!c.who().simulated || has_first_types) list.push_back(sized(c, {3, 5, 70001}));
   // Odd and even numbers of k tiles, for any tile size.
   for (std::int64_t k = 8; k <= 96; k += 8) list.push_back(sized(c, {64, 64, k}));
   for (std::int64_t k = 128; k <= 320; k += 64) list.push_back(sized(c, {64, 64, k}));
-  // One or two tiles of C and a large K, where split-K and stream-K kernels divide a tile's work.
+  // Few tiles of C and a large K, where split-K and stream-K kernels divide a tile's work.
   for (const std::int64_t n : {50, 70}) list.push_back(sized(c, {40, n, 2001}));
   for (const std::int64_t padding : {1, 8}) {
     for (const shape& size : {shape{64, 64, 64}, shape{97, 89, 101}, shape{129, 136, 40}}) {
@@ -182,7 +180,7 @@ std::vector<problem> scalars(const candidate& c) {
     }
   }
   // More pairs: equal, unpredictable, and beta = 0 with numbers in C that must not be read. Drawn
-  // values are not round: errors for round numbers show where these are listed.
+  // values are not round: errors for round numbers show in the fixed pairs.
   std::mt19937 random(std::random_device{}());
   const double scale = integer ? 1 : 10'000;
   const auto drawn = [&] {

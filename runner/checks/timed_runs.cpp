@@ -30,8 +30,7 @@ judged_samples sample(candidate& c, worker::sample_request how, timing::throttle
   constexpr std::chrono::milliseconds kToRecover{50};  // pause after throttling
   judged_samples all;
   const int wanted_samples = how.samples;
-  // Measures one random sample's errors, in rows of its C. No kernel knows which, so none can be
-  // more precise only there.
+  // Measures errors of one random sample: no kernel can be more precise only there.
   std::optional<kept_rows> measured;
   if (c.is_unmeasured() && how.samples > 1) {
     std::random_device random;
@@ -69,8 +68,7 @@ judged_end_to_end end_to_end(candidate& c, double max_seconds) {
   judged_end_to_end all;
   std::vector<timing::end_to_end> runs;
   double seconds = 0;
-  // A first call with the worker's own matrices: an instance that keeps their addresses then fails
-  // with the allocator's later ones.
+  // A first call with other addresses: an instance that keeps them then fails.
   all.judgement = c.run_fresh();
   while (all.judgement.right && runs.size() < kRuns && (runs.empty() || seconds < max_seconds)) {
     const worker::end_to_end_report report = c.client().end_to_end();

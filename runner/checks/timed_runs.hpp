@@ -16,8 +16,7 @@ struct judged_samples {
   results::conditions conditions;
   double warmup_seconds = 0;
   bool cold_cache = false;
-  // Duration in the worker, warm-up included: by its own clock, and by this process's, which no
-  // plugin can reach.
+  // With warm-up, by the worker's clock, and by this process's, which no plugin can reach.
   double worker_seconds = 0, runner_seconds = 0;
 };
 

@@ -9,8 +9,7 @@ namespace kzoo::checks {
 
 class worker_clock {
  public:
-  // Adds samples that were taken anyway. Short kernels show little: most of their turn is messages
-  // between the two processes.
+  // Adds samples that were taken anyway. In turns of short kernels, messages take most time.
   void add(const judged_samples& turn);
   // A quarter of the samples hardly affects the median.
   bool agrees() const { return samples_ > 0 && 4 * agreeing_ >= 3 * samples_; }

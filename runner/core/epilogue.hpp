@@ -53,8 +53,7 @@ using stage_list = std::vector<epilogue_stage>;  // empty: C = alpha A B + beta 
 
 inline constexpr std::size_t kMostStages = KZOO_MOST_STAGES;
 
-// "bias + relu", "bias:f32 + clamp(-1, 1)", and back. Throws std::invalid_argument with the wrong
-// words.
+// "bias + relu", "bias:f32 + clamp(-1, 1)", and back. Throws std::invalid_argument.
 std::string epilogue_name(const stage_list& stages);
 stage_list epilogue_from_name(std::string_view name);
 

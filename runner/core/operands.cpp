@@ -18,8 +18,7 @@ struct contents {
   data::content a, b, c;
 };
 
-// At any K from 512 on, about 341 sparse signs along k are nonzero. More than 512 would be nine
-// standard deviations.
+// From K = 512 on, about 341 sparse signs along k are nonzero; 512 is nine deviations more.
 constexpr std::int64_t kDense = 512;
 
 // The fraction bits of the next narrower format than f32 or f64, plus two.
@@ -94,8 +93,7 @@ contents contents_of(const problem& p) {
   }
 }
 
-// The powers of two by which fill::scaled and fill::uneven multiply A and B, and the opposite
-// powers of block scales.
+// Powers of two by which fill::scaled and fill::uneven multiply A, B and block scales.
 struct exponents {
   std::int64_t a = 0, b = 0, scale_a = 0, scale_b = 0;
 };
@@ -179,8 +177,7 @@ data::matrix stored(const epilogue_stage& stage, const problem& p) {
   return x;
 }
 
-// Content of scales: powers of two if sums must be exact, 1 if exact beyond fp32's
-// integers.
+// Content of scales: one or two for fill::integers, ones for wider integers.
 data::content content_of_scales(const problem& p) {
   using enum data::content;
   if (p.data.what == fill::integers) return one_or_two;

@@ -23,12 +23,10 @@ constexpr std::int64_t b_of_row(const operands& o, std::int64_t row) {
   return data::group_count(o.offsets) > 0 ? data::group_of(o.offsets, row) : row / o.c.rows;
 }
 
-// With beta = 0 all of C is poison: an element that still holds it was not written, and reading it
-// turns the result into NaN.
+// With beta = 0 all of C is poison: it shows unwritten elements, and NaN shows reads.
 operands operands_of(const problem& p);
 
-// The power of two by which fill::scaled and fill::uneven enlarge products. Includes block scales,
-// which are scaled the other way.
+// The power of two by which fill::scaled and fill::uneven enlarge products, with block scales.
 int exponent_of_products(const problem& p);
 
 // Operands of the GEMM: scales of A and of B, and where groups begin.

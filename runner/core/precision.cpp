@@ -24,7 +24,7 @@ int type_exponent_bits(kzoo_type type) {
   }
 }
 
-// Of inputs.
+// Exponent bits of inputs.
 int exponent_bits(kzoo_precision declared, const element_types& types) {
   const int held = std::max(type_exponent_bits(types.a), type_exponent_bits(types.b));
   switch (declared) {

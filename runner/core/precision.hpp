@@ -1,5 +1,5 @@
 #pragma once
-// What declared precisions keep of inputs and sums, and how they compare.
+// Accuracy of declared precisions, for inputs and sums, and their order.
 
 #include "core/problem.hpp"
 

@@ -92,8 +92,8 @@ bool is_fp32(kzoo_precision precision);
 // Integers whose sums are exact in fp32, in any order: `integers`: in [-8, 8], exact up to K =
 // 2^18; `probe`: exact up to K = 4096 in the type's usual accumulators, with inputs and sums that
 // narrower formats cannot hold (operands.cpp); `probe_b`: for f32 and f64, probe with A and B
-// exchanged; `lone`: each element of C is one of A, or its negative, with all bits of its type,
-// since each column of B is 1 or -1 in one row and 0 elsewhere; `lone_b`: A and B exchanged;
+// exchanged; `lone`: each element of C is an element of A, or its negative, with all bits of its
+// type, since each column of B is 1 or -1 in one row and 0 elsewhere; `lone_b`: A and B exchanged;
 // `signs`: -1, 0 and 1, sparse enough for C to be exact in every element type at any K.
 //
 // For timing, which depends on the data because power limits the clock: `normal`: the sum of four
@@ -245,14 +245,12 @@ problem as_told(problem p);
 // The problem of this size and type, with defaults for everything else.
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype = {});
 
-// A problem of another size with the same types, layout, epilogue, scale blocks and groups, and
-// defaults for everything else.
+// A problem of another size with the same types, layout, epilogue, scale blocks and groups.
 problem resized(const problem& like, std::int64_t m, std::int64_t n, std::int64_t k);
 
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
 std::string shape_name(const problem& p);
-// "512x512x512 f32", with layout, batch, alpha, beta, scales, padding, fill and seed only if not
-// the default.
+// "512x512x512 f32", with everything else only if it is not the default.
 std::string problem_name(const problem& p);
 // The part after shape and type: " nt batch=2", or "".
 std::string problem_details(const problem& p);

@@ -1,6 +1,5 @@
 #pragma once
-// Text that selects kernels: `name`, `name:variant` or a glob of either ("*", "smem:*",
-// "cublas:fp32").
+// Text that selects kernels: `name`, `name:variant` or a glob of either ("*", "smem:*").
 
 #include "core/location.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
-// What finds that a kernel fails in a run, as named in results. The checks of a tier have their own
-// names.
+// Ways to fail in a run, as named in results. Checks have their own names.
 
 #include <array>
 #include <string_view>
@@ -22,7 +21,7 @@ inline constexpr std::string_view kResult = "result",  // C is wrong
     kLeak = "leak",                       // memory that is not given back
     kFloor = "roofline floor",            // less time than the device needs
     kPrecision = "precision",             // it declares a lower precision than its problem takes
-    kHostCode = "host code";              // its author's code would run beside the clock
+    kHostCode = "host code";              // its author's code would run in the clock's process
 inline constexpr std::array kAll{kResult,  kMemory, kStream,    kUnfinished, kKept,    kTimed,
                                  kRepeats, kFresh,  kClock,     kCode,       kChannel, kNeighbours,
                                  kLeak,    kFloor,  kPrecision, kHostCode};

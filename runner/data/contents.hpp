@@ -86,8 +86,7 @@ constexpr std::int64_t whole_number(const matrix& x, std::int64_t index, std::ui
   }
 }
 
-// An int4 element; `element` counts two for each word. Fractional contents give any int4 number;
-// -8, which has no opposite, stays.
+// An int4 element; `element` counts two per word. Fractional contents give any number.
 constexpr int small_integer(const matrix& x, std::int64_t element) {
   const std::uint64_t h = hash(x.key, element);
   const auto any = static_cast<int>((h >> 32) % 16) - 8;

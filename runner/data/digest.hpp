@@ -1,6 +1,5 @@
 #pragma once
-// A device's report on a buffer: words that a kernel changed, errors visible without the expected
-// result, and the digest.
+// A device's report on a buffer: changed words, errors visible by themselves, the digest.
 
 #include "data/contents.hpp"
 
@@ -10,8 +9,7 @@
 
 namespace kzoo::data {
 
-// Words of a buffer that a kernel changed, inside and outside the matrix: how many, and the lowest
-// index; -1: none.
+// Words changed by a kernel, inside and outside the matrix: number, lowest index; -1: none.
 struct changes {
   std::int64_t inside = 0, outside = 0;
   std::int64_t first_inside = -1, first_outside = -1;

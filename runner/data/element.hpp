@@ -1,5 +1,5 @@
 #pragma once
-// One element of a matrix as bits, for each type. constexpr, also in the headers that include this
+// An element of a matrix as bits, for each type. constexpr, also in the headers that include this
 // header, so that nvcc compiles the same functions for the device.
 
 #include <kzoo/abi.h>

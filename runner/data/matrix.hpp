@@ -20,7 +20,8 @@ namespace kzoo::data {
 // Elements of the redzones before and after each matrix. No kernel may write to them.
 inline constexpr std::int64_t kRedzone = 1024;
 
-// The contents of one matrix. A problem's fill (core/problem.hpp) determines those of A, B and C.
+// The contents of one matrix. A problem's fill (core/problem.hpp) determines the contents of A, B
+// and C.
 enum class content : std::uint32_t {
   uniform,       // fractions in [-1, 1), zero-mean
   integers,      // integers in [-8, 8]
@@ -115,7 +116,7 @@ constexpr std::int64_t row_end(const matrix& x, std::int64_t row) {
   return row + 1 < all_rows(x) ? index_of(x, row + 1, 0) : kRedzone + span_of(x);
 }
 
-// The same functions for op(x) of one matrix.
+// Sizes and indices of op(x) of one matrix.
 constexpr std::int64_t op_rows(const matrix& x) { return x.transposed ? x.cols : x.rows; }
 constexpr std::int64_t op_cols(const matrix& x) { return x.transposed ? x.rows : x.cols; }
 constexpr std::int64_t op_index(const matrix& x, std::int64_t product, std::int64_t row,

@@ -1,5 +1,5 @@
 #pragma once
-// Where groups of rows begin: elements of a one-row i32 matrix with content::offsets, as a function
+// First rows of groups: elements of a one-row i32 matrix with content::offsets, as a function
 // of its key, so that they differ between runs. constexpr, for both devices.
 
 #include "data/matrix.hpp"

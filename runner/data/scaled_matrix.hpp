@@ -1,6 +1,5 @@
 #pragma once
-// A and B as the GEMM uses them: the numbers in their words, each times its block scale, if any.
-// constexpr, for both devices.
+// A and B as the GEMM uses them: numbers times block scales, if any. For both devices.
 
 #include "data/contents.hpp"
 #include "data/matrix.hpp"

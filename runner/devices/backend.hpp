@@ -1,6 +1,5 @@
 #pragma once
-// A worker's interface to its device: memory, test data, synchronization and timing. Each kind of
-// device has one implementation.
+// A worker's interface to its device: memory, test data, synchronization and timing.
 
 #include "data/digest.hpp"
 #include "data/matrix.hpp"
@@ -43,7 +42,7 @@ enum class other_streams {
   counted  // begins within the timed interval, which ends when the work is done
 };
 
-// One run of a kernel.
+// A run of a kernel.
 struct run_steps {
   // Contents of all matrices, with numbers that no run has had. Written as late as possible:
   // before, no memory that the kernel could read holds them.
@@ -108,19 +107,16 @@ class backend {
   virtual void* stream() = 0;
   // Returns and clears an error of earlier work; "": none.
   virtual std::string pending_error() = 0;
-  // The longest time in ms for which another process had the device. Runs an idle kernel for a few
-  // time slices. 0 on the CPU.
+  // The longest time in ms for which another process had the device; 0 on the CPU.
   virtual double longest_pause_ms() = 0;
-  // Restores the initial limits that all kernels of this process share. Describes the changes; "":
-  // none.
+  // Restores limits that all kernels of this process share. Returns the changes; "": none.
   virtual std::string restore_limits() = 0;
-  // Bytes of device memory that no process uses. Unlimited on the CPU, where each process has its
-  // own limit.
+  // Bytes of device memory that no process uses. Unlimited on the CPU.
   virtual std::int64_t free_memory() = 0;
   // Waits for all work on the device. Throws failure.
   virtual void synchronize() = 0;
 
-  // One run, judged and, with other_streams::counted, timed. Holds the stream until the host has
+  // A run, judged and, with other_streams::counted, timed. Holds the stream until the host has
   // enqueued everything, so that launch latency is not timed. Then the numbers are written; none of
   // the kernel's work runs before its timed interval. Throws failure.
   virtual finished_run run(const run_steps& steps, start from, other_streams others) = 0;

@@ -25,8 +25,7 @@ std::vector<results::device> list();
 // CPU. Throws absent.
 results::device find(const std::string& name);
 
-// All GPUs for "cuda:all", else the device of find(). Throws absent, and what check_one_model()
-// throws.
+// All GPUs for "cuda:all", else find(). Throws absent, and like check_one_model().
 std::vector<results::device> find_all(const std::string& name);
 // Throws std::invalid_argument if the devices are of several models.
 void check_one_model(const std::vector<results::device>& all);

@@ -1,6 +1,5 @@
 #pragma once
-// Loop bodies that write or check one element of a buffer, shared by the CPU's loops and the GPU's
-// kernels.
+// Loop bodies that write or check one element, shared by CPU loops and GPU kernels.
 
 #include "data/contents.hpp"
 #include "data/digest.hpp"

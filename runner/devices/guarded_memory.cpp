@@ -18,8 +18,7 @@ constexpr std::size_t kAlignment = 256, kPage = 4096;
 
 constexpr std::size_t rounded_up(std::size_t x, std::size_t to) { return (x + to - 1) / to * to; }
 
-// One allocation. Changed only by this process's main thread, and by the signal handler on the
-// faulting thread.
+// Changed only by the main thread, and by the signal handler on the faulting thread.
 struct block {
   std::atomic<std::uintptr_t> begin{0};  // of all its pages; 0: unused
   std::uintptr_t first = 0, past = 0;    // the accessible pages in between

@@ -1,6 +1,5 @@
 #pragma once
-// Host memory between inaccessible pages. While it is read-only, the first write is noted and then
-// continues.
+// Host memory between inaccessible pages. Can be read-only until its first write, which is noted.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #pragma once
-// Where the CPU's matrices are: in this process alone, or shared with the worker that runs the
-// kernel.
+// Memory of the CPU's matrices: of this process, or shared with the kernel's worker.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +21,7 @@ class host_memory {
   virtual void release(void* memory) = 0;
   // Used while a kernel runs; its first write is noted.
   virtual void set_read_only(void* memory, bool read_only) = 0;
-  // As backend::take_noted_write().
+  // See backend::take_noted_write().
   virtual std::int64_t take_noted_write(const void* memory) = 0;
 };
 

@@ -22,8 +22,7 @@ void write_file(const std::filesystem::path& file, std::string_view text);
 // Like write_file(), but atomic: readers find the whole old or the whole new text.
 void replace_file(const std::filesystem::path& file, std::string_view text);
 
-// "every user", "its group", or "": only the owner. A group with the user's own number has no other
-// members.
+// "every user", "its group", or "": only the owner. A group numbered as its user has no others.
 std::string others_who_can_write(const std::filesystem::path& path);
 
 // Why other users may control the folder's contents; "": they cannot. Then it and all folders above

@@ -16,8 +16,7 @@ int signal_number();
 void request();
 // Throws interrupted after a signal or request().
 void check();
-// For poll(): readable after a signal or request(); -1 before catch_signals(), which poll()
-// ignores.
+// For poll(): readable after a signal or request(); -1 (ignored) before catch_signals().
 int fd();
 
 }  // namespace kzoo::interrupt

@@ -10,8 +10,7 @@ namespace kzoo {
 std::string time_text(double ms);
 // "481", "51400", "0.197": three significant digits, never an exponent.
 std::string number_text(double x);
-// "53.4 TFLOP/s", "137 MB": three significant digits, and an SI prefix that keeps the number below
-// 1000.
+// "53.4 TFLOP/s", "137 MB": three significant digits, an SI prefix, below 1000.
 std::string quantity_text(double x, std::string_view unit);
 
 }  // namespace kzoo

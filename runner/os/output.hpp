@@ -19,11 +19,9 @@ bool is_terminal(std::FILE* stream);
 // The number of columns of a terminal.
 std::size_t columns_of(std::FILE* stream);
 
-// Text in a terminal colour such as "31", between marks that only this process knows: no other text
-// can contain them.
+// Text in a terminal colour such as "31", between marks that no other text can contain.
 std::string coloured(std::string_view text, std::string_view colour);
-// Escapes characters that are not printable (printable.hpp), except line breaks; turns marks into
-// escape sequences.
+// Escapes unprintable characters, except line breaks; turns marks into escape sequences.
 std::string safe_text(std::string_view text);
 
 // Writes safe_text(). Returns false on failure.

@@ -19,8 +19,7 @@ std::string escaped(std::string_view bytes);
 
 // The longest text accepted from a plugin, in bytes.
 inline constexpr std::size_t kLongestText = 2000;
-// Line breaks and tabs become spaces, other unprintable characters are escaped, and text is cut
-// after `longest` bytes.
+// Line breaks and tabs become spaces. Escapes unprintable characters. Cuts at `longest` bytes.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 
 // Like printable(), but keeps line breaks, except at the beginning and the end.
@@ -35,7 +34,7 @@ std::string loader_message(std::string_view what, const std::string& file);
 // needs no quotes in a shell. Cut after 100 characters, since a file's name is limited to 255.
 std::string file_name_from(std::string text);
 
-// One word of a command line to copy: in quotes where a shell needs them.
+// A word of a command line to copy: in quotes where a shell needs them.
 std::string shell_word(const std::string& text);
 
 }  // namespace kzoo

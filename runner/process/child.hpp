@@ -19,8 +19,7 @@ namespace kzoo::process {
 
 struct confinement;
 
-// Descriptors that a child inherits: its end of the channel and, in a worker, the memory for
-// results and for matrices.
+// A child's descriptors: its end of the channel and, in a worker, results and matrices.
 inline constexpr int kControlFd = 3;
 inline constexpr int kSharedMemoryFd = 4;
 inline constexpr int kMatricesFd = 5;

@@ -36,8 +36,7 @@ struct confinement {
   // Keeps root's privileges, if this process has them: reading GPU counters needs them.
   bool privileged = false;
 
-  // Environment variables added to those of every child (environment.hpp): names, or beginnings or
-  // ends of names, with a '*'.
+  // Additional variables (environment.hpp): names, or beginnings or ends of names with '*'.
   std::vector<std::string_view> variables{};
 };
 

@@ -44,13 +44,11 @@ std::vector<pid_t> strays(const process_table& table) {
 // The longest wait. A killed process may not end during a driver's call, and a plugin may fork
 // faster than its processes are killed.
 constexpr std::chrono::seconds kLongestWait{10};
-// The longest wait for a stop. A process that waits for a slow disk, e.g. for a page of its code,
-// stops afterwards.
+// The longest wait for a stop: a slow disk may delay it.
 constexpr std::chrono::seconds kLongestStop{60};
 constexpr std::chrono::milliseconds kPause{1};
 
-// Time spent in a polling loop. Each look adds at most kMost, since a busy or suspended machine
-// delays looks.
+// Time spent polling. Each look adds at most kMost: a busy machine delays looks.
 class time_waited {
  public:
   std::chrono::nanoseconds look() {
@@ -81,8 +79,7 @@ void kill_strays() {
   }
 }
 
-// Whether the child has stopped or continued since note_change(). The kernel reports every stop and
-// continuation, whoever causes it.
+// Whether the child has stopped or continued since note_change(), whoever caused it.
 bool has_changed(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info,
@@ -126,7 +123,7 @@ std::set<pid_t> with_all_below(const process_table& table, const std::vector<pid
   return all;
 }
 
-// One round: stops what still runs. Returns whether everything stood still.
+// Stops all running processes once. Returns whether everything stood still.
 bool stop_all(pid_t child, std::set<pid_t>& held) {
   const process_table table;
   std::vector<pid_t> roots = strays(table);

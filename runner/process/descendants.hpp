@@ -13,13 +13,11 @@ namespace kzoo::process::descendants {
 // Makes this process the subreaper of its descendants: an orphan becomes its child, even from
 // another process group or session. Existing children are never stopped or killed.
 void adopt();
-// Hold it from before a child starts until it is tracked. Otherwise end(), in another thread, would
-// take the child for a stray.
+// Hold it until a started child is tracked: end() in another thread may take it for a stray.
 [[nodiscard]] std::unique_lock<std::mutex> lock();
 // Marks a started `child` as no stray. `alone`: the kernel lets it start no process.
 void track(pid_t child, bool alone);
-// The processes below a tracked child, and the strays with their descendants: a stray may be the
-// child's orphan.
+// The processes below a tracked child, and the strays, which may be its orphans.
 std::set<pid_t> below_with_orphans(pid_t child);
 std::vector<pid_t> below(pid_t root);
 
@@ -28,8 +26,7 @@ std::vector<pid_t> below(pid_t root);
 // neither tracked, nor older than adopt(), nor held with another child. Returns false if a system
 // call takes seconds, or if processes start faster than they are stopped.
 bool hold(pid_t child);
-// Whether nothing, such as a kernel timer, has continued the child itself since hold(). True if it
-// is not held.
+// Whether nothing has continued the child itself since hold(). True if it is not held.
 bool stood_still(pid_t child);
 void resume(pid_t child);
 

@@ -4,8 +4,7 @@
 
 namespace kzoo::process {
 
-// Raises the limit of open files as far as the system allows, and returns it. Each worker takes
-// four.
+// Raises the limit of open files and returns it. Each worker takes four.
 std::size_t raise_descriptor_limit();
 
 }  // namespace kzoo::process

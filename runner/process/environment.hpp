@@ -16,8 +16,7 @@ std::vector<std::string> whole_environment(const std::vector<std::string>& setti
 std::vector<std::string> clean_environment(const std::vector<std::string>& settings,
                                            const std::vector<std::string_view>& variables);
 
-// Whether Nsight Systems or another tool watches this process and its children, through its own
-// variables and files.
+// Whether a tool, such as Nsight Systems, watches this process and its children.
 bool has_profiler();
 
 }  // namespace kzoo::process

@@ -20,8 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// linux/landlock.h of newer kernels: older distributions' headers have only a part. The numbers are
-// the same on every architecture.
+// From linux/landlock.h of newer kernels, with the same numbers on every architecture.
 constexpr long kCreate = 444, kAddRule = 445, kRestrict = 446;
 constexpr std::uint32_t kAskVersion = 1;
 constexpr int kBeneath = 1;

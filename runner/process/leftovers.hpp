@@ -23,7 +23,7 @@ class leftovers {
 
   // Records the segments of the process and its descendants.
   void look(pid_t process);
-  // The same as look(), but cheap while nothing in /dev/shm has come or gone.
+  // Like look(), but cheap while nothing in /dev/shm has come or gone.
   void look_if_changed(pid_t process);
   // Removes the segments, once the processes have ended.
   void remove();

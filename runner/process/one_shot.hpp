@@ -18,8 +18,7 @@ std::vector<std::string> one_shot_command(const std::string& program, std::strin
 // Prefix of the line with the reply.
 inline constexpr std::string_view kReply = "kernel-zoo reply: ";
 
-// The child's main function: prints what answer(request) returns, or the failure that it throws.
-// Returns the exit code.
+// The child's main function: prints answer(request) or its failure. Returns the exit code.
 int answer_once(std::string_view request,
                 const std::function<nlohmann::ordered_json(const nlohmann::json&)>& answer);
 

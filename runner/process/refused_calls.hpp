@@ -9,8 +9,8 @@ namespace kzoo::process {
 
 struct confinement;
 
-// A seccomp program that applies to a child and all that it starts. These calls fail with EPERM, or
-// as if the kernel lacked them. Empty if the kernel has no seccomp for this machine.
+// A seccomp program that applies to a child and all that it starts. Refused calls fail with EPERM,
+// or as if the kernel lacked them. Empty if the kernel has no seccomp for this machine.
 //
 // - Calls that halt a worker's thread inside a call or an access, so that another thread works
 //   while the clock stands still: seccomp filters, dispatch of system calls to a handler, tracing,

@@ -38,8 +38,7 @@ class settings {
   std::vector<thread> threads_;
 };
 
-// Restores what others have changed since the last call, in this process and the threads that it
-// had at the first call.
+// Restores what others changed since the last call, in the threads of the first call.
 settings::restored restore_own_settings();
 
 }  // namespace kzoo::process

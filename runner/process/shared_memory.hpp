@@ -7,8 +7,7 @@
 
 namespace kzoo::process {
 
-// A mapped anonymous file. The supervisor creates and sizes it; a worker inherits the descriptor
-// and maps it.
+// An anonymous file. The supervisor creates and sizes it; a worker inherits and maps it.
 class shared_memory {
  public:
   shared_memory();                 // creates the file

@@ -15,13 +15,11 @@ struct source_frame {
 // The frames inlined at one address, innermost first.
 using frames = std::vector<source_frame>;
 
-// The frames of each address, given as in the library's file. Throws failure if addr2line cannot be
-// run.
+// The frames of each address in the library's file. Throws failure if addr2line cannot be run.
 std::vector<frames> frames_at(const std::filesystem::path& library,
                               const std::vector<std::uint64_t>& addresses);
 
-// Whether a frame says little about a kernel: code of the SDK (helpers, launch, simulator) or of
-// the standard library.
+// Whether a frame is in the SDK or the standard library, which says little about a kernel.
 bool is_sdk(const source_frame& f);
 // The innermost frame outside the SDK.
 source_frame own_frame(const frames& chain);

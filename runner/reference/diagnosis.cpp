@@ -46,8 +46,8 @@ numbers column_of(const data::scaled_matrix& x, std::int64_t product, std::int64
   return values;
 }
 
-// What a kernel reads as element (row, col) if it takes x for its transpose; NaN past the edges.
-// `packed`: its rows follow each other without a gap.
+// The value that a kernel reads as element (row, col) if it takes x for its transpose; NaN past the
+// edges. `packed`: its rows follow each other without a gap.
 double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
                std::int64_t col, bool packed) {
   data::scaled_matrix other = x;
@@ -234,8 +234,7 @@ class cause_search {
     return "";
   }
 
-  // A, B or both transposed, or all matrices column-major. `packed`: columns follow each other
-  // without a gap.
+  // A, B or both transposed, or all matrices column-major. `packed`: without gaps.
   std::string other_order(bool packed) const {
     const auto& a = operands_.a;
     const auto& b = operands_.b;
@@ -268,8 +267,7 @@ class cause_search {
     return by_columns ? "it is column-major: exchange A and B, and M and N" : "";
   }
 
-  // A, B or both of another matrix of the batch: always the same, or at a fixed distance, wrapping
-  // around.
+  // A, B or both of another matrix of the batch: everywhere the same, or at a fixed distance.
   std::string other_product() const {
     constexpr std::int64_t kMostTried = 64;
     const std::int64_t count = problem_.batch;

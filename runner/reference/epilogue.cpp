@@ -18,7 +18,7 @@ applied_epilogue::applied_epilogue(const problem& p)
   for (const epilogue_stage& stage : p.epilogue) {
     applied_stage& to = stages[static_cast<std::size_t>(count++)];
     to.what = stage.what;
-    // As a kernel has them; volatile, since g++ 12 drops such a pair of conversions at -O2.
+    // Rounded as in a kernel; volatile, since g++ 12 drops such a pair of conversions at -O2.
     const volatile float low = static_cast<float>(stage.low);
     const volatile float high = static_cast<float>(stage.high);
     to.low = low;

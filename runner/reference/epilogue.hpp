@@ -48,8 +48,7 @@ struct applied_epilogue {
   double start_walk;  // accumulators that start at a value lose u times this factor of it
 };
 
-// An element after the epilogue. An error e becomes at most gain * e + u * roundings + extra, with
-// u of the declared accumulators.
+// After the epilogue, an error e is at most gain * e + u * roundings + extra.
 struct finished_element {
   double value;
   double gain = 1, roundings = 0, extra = 0;

@@ -11,8 +11,7 @@
 namespace kzoo::reference {
 namespace {
 
-// The first and the last of m rows, a random row from each of count - 2 equal ranges between them,
-// and `also` unless it is -1.
+// The first and last of m rows, a random row of each range between, and `also` unless -1.
 std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t key,
                                       std::int64_t also) {
   std::vector<std::int64_t> rows;

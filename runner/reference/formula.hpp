@@ -8,8 +8,7 @@
 
 namespace kzoo::reference {
 
-// alpha and beta as a kernel uses them: rounded to float, unless C is fp64 or integer. alpha
-// includes the scales of A and B.
+// alpha and beta in a kernel: float, unless C is fp64 or integer. alpha includes both scales.
 struct scalars {
   double alpha, beta;
 };
@@ -41,8 +40,7 @@ inline double element(const data::scaled_matrix& x, std::int64_t product, std::i
   return data::scale_at(x, product, row, col) * number;
 }
 
-// The C that beta scales; 0 if beta is 0, so that no poison is read. `row` counts over all matrices
-// of the batch.
+// The C that beta scales; 0 if beta is 0: poison is not read. `row` counts over the batch.
 inline double initial_c(const operands& o, const scalars& s, std::int64_t row, std::int64_t col) {
   if (s.beta == 0.0) return 0.0;
   return data::decode(o.c.type, data::word(o.c, data::index_of(o.c, row, col)));

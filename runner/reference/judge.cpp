@@ -96,7 +96,7 @@ std::string unwritten_reason(const evidence& e) {
                      located(e, seen, poison));
 }
 
-// Which NaN around an input the NaN `bits` was propagated from, if its payload tells; or "".
+// The NaN around an input that became the NaN `bits`, if its payload tells; or "".
 std::string nan_source(const evidence& e, data::word_bits bits) {
   const auto search = [&](const data::matrix& x, std::string_view name) -> std::string {
     if (x.type != e.o.c.type) return "";  // a conversion changes the payload
@@ -109,8 +109,7 @@ std::string nan_source(const evidence& e, data::word_bits bits) {
     }
     return "";
   };
-  // A 16-bit NaN has so few payloads that each occurs everywhere. GPUs turn every NaN into the
-  // same.
+  // 16-bit NaNs have few payloads, so each occurs everywhere; GPUs unify all NaNs.
   if (type_size(e.o.c.type) == 2 || bits == gpu_nan(e.o.c.type)) return "";
   std::string found = search(e.o.a, "A");
   return found.empty() ? search(e.o.b, "B") : found;

@@ -32,7 +32,7 @@ struct differing {
   bool unwritten = false;
 };
 
-// Where C is wrong: error_map.hpp.
+// The places where C is wrong: error_map.hpp.
 struct error_map {
   std::int64_t rows_per_line = 1, columns_per_character = 1;
   std::vector<std::string> picture;
@@ -69,8 +69,7 @@ struct judgement {
 // along k dropped; inputs rounded to TF32, fp16 or bf16; sums kept in 16 bits.
 judgement judge(const expected_result& t, kzoo_precision declared,
                 std::span<const std::byte> words);
-// Judges only the rows that the expected result covers; the other rows must be known to be written
-// and finite.
+// Judges only the rows that `t` covers; the others must be known to be written and finite.
 judgement judge(const expected_result& t, kzoo_precision declared, const result& rows);
 
 }  // namespace kzoo::reference

@@ -26,7 +26,7 @@ namespace kzoo::reference {
 // t, so that a right row fails with a probability below 3e-14.
 inline constexpr double kMostDeviations = 8;
 
-// What a judge knows of a problem. Trivially copyable: kernels receive it.
+// A judge's view of a problem. Trivially copyable: kernels receive it.
 struct product_check {
   product_check(const problem& p, kzoo_precision declared);
   // Inverts the signs of this row of the input with this key; row -1: of none.
@@ -62,8 +62,7 @@ constexpr std::int64_t weight(std::uint64_t key, std::int64_t col) {
 }
 inline constexpr double kMostWeight = 255;
 
-// Over a row's elements times their weights: the sum, the sum of squares, and the sum as wrapping
-// integers.
+// Sums over a row's weighted elements: values, squares, and values as wrapping integers.
 struct weighted_sum {
   double value = 0, squares = 0;
   std::uint64_t whole = 0;
@@ -105,8 +104,7 @@ constexpr std::uint32_t combined(const scalars& s, std::uint64_t ab, std::uint64
          word(s.beta) * static_cast<std::uint32_t>(c0);
 }
 
-// Whether a row of C with weighted sum `got` is right. `products`: its row of A B; `start`: its row
-// of C0.
+// Whether a row of C with weighted sum `got` is right for its rows of A B and of C0.
 constexpr bool is_row_right(const product_check& check, const weighted_row& products,
                             const weighted_row& start, const weighted_row& got) {
   if (check.integers)

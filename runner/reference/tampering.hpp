@@ -10,8 +10,7 @@
 
 namespace kzoo::reference {
 
-// "row 3, column 17"; in a batch "product 2, row 3, column 17", where `row` counts over all
-// matrices.
+// "row 3, column 17"; in a batch "product 2, row 3, column 17". `row` counts over the batch.
 std::string place_name(const data::matrix& x, std::int64_t row, std::int64_t col);
 
 // Describes an index outside the matrix: "1 past its last element", "3 before its first element",

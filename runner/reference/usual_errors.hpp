@@ -31,8 +31,7 @@ class usual_errors {
                (element.gain * (per_sum_ * element.sum + per_start_ * start) + element.roundings) +
            element.extra + tiny_;
   }
-  // Allowed multiple of the root mean square: eight standard deviations for random walks, more for
-  // few elements.
+  // Allowed multiple of the root mean square: eight deviations, more for few elements.
   static double most(std::int64_t elements);
 
  private:

@@ -24,11 +24,10 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
                               bool cold_cache);
 
 // The arithmetic peak in operations per second of the problem; nothing: no measured peak bounds it,
-// and the floor is only that of memory traffic.
+// and the floor is only the memory traffic's.
 std::optional<double> peak_of(const peaks& measured, const problem& p, kzoo_precision declared);
 
-// Operations per byte of the compulsory traffic with a cold cache: the problem's place on the
-// roofline.
+// Operations per byte of the compulsory traffic with a cold cache.
 double intensity_of(const peaks& measured, const problem& p);
 // The memory rate that the floor uses; nothing: not measured.
 std::optional<double> memory_rate(const peaks& measured);

@@ -27,8 +27,7 @@ std::string_view resource_name(resource r);
 std::string_view unit_of(resource r);
 // The resource that bounds kernels of this precision; nothing for fp64, fp8 and fp16 accumulators.
 std::optional<resource> resource_of(kzoo_precision precision);
-// How many products of the resource one product takes at least: 3 for fp32_split and fp32_normwise,
-// else 1.
+// Products of the resource per product: 3 for fp32_split and fp32_normwise, else 1.
 double products_of(kzoo_precision precision);
 
 // The speed of one sample. An FMA is two operations.

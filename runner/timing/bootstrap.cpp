@@ -40,8 +40,7 @@ class resampler {
   std::vector<double> drawn_;
 };
 
-// The interval from many calls of `draw`, which resamples `count` values and returns their
-// statistic.
+// The interval of `draw`, which resamples `count` values and returns their statistic.
 template <class Draw>
 interval percentiles(std::size_t count, const Draw& draw) {
   std::vector<double> drawn(kResamples);

@@ -38,7 +38,7 @@ std::optional<interval> interval_of_median(std::span<const double> values);
 // common round, ratio_of_medians().
 ratio paired_ratio(const summary& a, const summary& b);
 
-// The median of `a` over that of `b`, from different runs. No interval if any time is zero.
+// The ratio of the medians of `a` and `b`, from different runs. No interval if any time is zero.
 ratio ratio_of_medians(const summary& a, const summary& b);
 
 }  // namespace kzoo::timing

@@ -53,8 +53,7 @@ process_spread fit(const std::vector<std::vector<process_median>>& kernels) {
       least = std::min(least, total);
     }
   }
-  // Successive differences hold two thirds of the information of as many values (von Neumann et al.
-  // 1941).
+  // Successive differences hold two thirds of the information (von Neumann et al. 1941).
   constexpr double kKnown = 2.0 / 3;
   const double within = quantile(boost::math::chi_squared(1), 0.9) / kKnown;
   process_spread most;

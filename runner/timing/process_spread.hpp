@@ -17,7 +17,7 @@ struct process_spread {
 
 double deviation(const process_spread& s, double median_ms);
 
-// One process's median of a kernel, and its standard error from the scatter of rounds.
+// A process's median of a kernel, and its standard error from the scatter of rounds.
 struct process_median {
   double ms = 0, standard_error = 0;
 };

@@ -19,7 +19,7 @@ struct stop_rule {
 
 class series {
  public:
-  // One turn: its samples, the SM clock during each in MHz (0: unknown), and its whole duration.
+  // Adds a turn: its samples, the SM clock during each in MHz (0: unknown), and its whole duration.
   void add(int round, std::span<const double> samples_ms, std::span<const double> sm_mhz,
            double seconds);
 

@@ -11,8 +11,7 @@
 
 namespace kzoo::timing {
 
-// The kind of time that was measured. `simulator` is the duration of the simulation, which says
-// nothing about a GPU.
+// The measured time. `simulator`: the simulation's duration, which says nothing about a GPU.
 enum class clock { gpu, cpu, simulator };
 inline constexpr std::array kClocks{clock::gpu, clock::cpu, clock::simulator};
 std::string_view clock_name(clock c);
@@ -37,8 +36,7 @@ struct summary {
   bool low_clock = false;     // some counted samples are throttled too
   double median_ms = 0, min_ms = 0;
   double spread = 0;  // interquartile range over the median
-  // Half the width of the median's 95 % confidence interval, over the median; NaN with too few
-  // rounds for an interval.
+  // Half the median's 95 % confidence interval over the median; NaN with too few rounds.
   double relative_half_width = std::numeric_limits<double>::quiet_NaN();
   timing::clock clock = timing::clock::gpu;
   timing::caches caches = timing::caches::warm;

@@ -16,8 +16,7 @@
 namespace kzoo::worker {
 namespace {
 
-// Why the file must not be opened: opening a pipe or a device may block or have effects. "": it
-// may.
+// Why the file must not be opened (a pipe may block, a device may react); "": it may.
 std::string obstacle_to_opening(const std::filesystem::path& file) {
   using std::filesystem::file_type;
   std::error_code fault;

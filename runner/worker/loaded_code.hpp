@@ -1,6 +1,5 @@
 #pragma once
-// The code that a process had loaded before a plugin: the runner's, and libraries that time, copy
-// and allocate for it.
+// Code loaded before a plugin: the runner's, and libraries that time, copy and allocate.
 
 #include <link.h>
 
@@ -12,8 +11,7 @@
 
 namespace kzoo::worker {
 
-// Compares all code with its files, whose pages all processes share, and read-only tables of
-// addresses (RELRO) with a copy.
+// Compares code with its files, and read-only tables of addresses (RELRO) with a copy.
 class loaded_code {
  public:
   loaded_code();

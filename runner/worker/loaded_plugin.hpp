@@ -37,7 +37,8 @@ class loaded_plugin final : public plugin {
   std::set<std::string> libraries_before_ = worker::product_libraries();
   std::optional<library> library_;
   std::map<int, instance> instances_;
-  // Of the last run. Every run gets the same list, so that no run can recognise itself by it.
+  // Launches of the last run. Every run gets the same list, so that no run can recognise itself by
+  // it.
   static constexpr std::uint32_t kMaxLaunches = 16;
   std::array<kzoo_launch, kMaxLaunches> launches_{};
   kzoo_launch_list launch_list_{

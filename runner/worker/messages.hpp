@@ -49,8 +49,7 @@ struct output_report {
   data::survey survey;  // of the whole buffer
 };
 
-// A run on new numbers: the prepared problem's with this seed. Judged on its device
-// (reference/product_check.hpp).
+// A run on new numbers, of this seed, judged on its device (reference/product_check.hpp).
 struct judged_report {
   bool right = true;
   std::uint64_t seed = 0;

@@ -15,7 +15,7 @@ struct nvtx_domain {
 
 // Until the end of the scope; a thread's ranges nest.
 using phase_range = nvtx3::scoped_range_in<nvtx_domain>;
-// As long as the object lives; such ranges may overlap.
+// Lasts as long as the object; such ranges may overlap.
 using cell_range = nvtx3::unique_range_in<nvtx_domain>;
 
 }  // namespace kzoo::worker

@@ -30,14 +30,14 @@ class plugin {
   // Loads the library. Throws unusable.
   virtual results::plugin_description open(const std::filesystem::path& file) = 0;
   virtual void ask_support(std::uint32_t variant, const problem& p, const kzoo_device& on) = 0;
-  // As in kzoo_variant.
+  // See kzoo_variant.
   virtual std::uint64_t workspace_bytes(std::uint32_t variant, const problem& p,
                                         const kzoo_device& on) = 0;
   virtual void create(int slot, std::uint32_t variant, const problem& p, const kzoo_device& on) = 0;
   // For all runs until the next call.
   virtual void place(int slot, const placement& where, void* stream) = 0;
   virtual void run(int slot) = 0;
-  // Of the last run.
+  // Launches of the last run.
   virtual std::vector<results::launch> launches(int slot) = 0;
   virtual void destroy(int slot) = 0;
   // Lets the plugin's remaining threads run for a while, if they are held between its calls.

@@ -16,12 +16,11 @@ struct refusal {
   std::string_view step{};  // of core/step.hpp
 };
 
-// These functions throw a refusal unless the plugin answers KZOO_OK.
+// All throw a refusal unless the plugin answers KZOO_OK.
 void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device);
 void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
                       const kzoo_device& device);
-// Arguments of one call, without stream and launches. `inputs` (A, B and the other operands) must
-// outlive the call.
+// Arguments without stream and launches. `inputs` (A, B, other operands) must outlive the call.
 kzoo_arguments arguments_of(const std::vector<const void*>& inputs, void* c, void* workspace);
 void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments);
 

@@ -53,8 +53,7 @@ prepared_kernel::~prepared_kernel() {
   try {
     destroy_instance();
   } catch (...) {
-    // The plugin's process and its instance have ended, or a signal has come, which the next wait
-    // reports.
+    // The plugin's process has ended, or a signal has come, which the next wait reports.
   }
 }
 
@@ -143,8 +142,7 @@ run_report prepared_kernel::run(const run_request& how) {
   if (const std::string left = backend_.pending_error(); !left.empty()) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
-  // The first launch may load code, which synchronizes the device: such a run is not like the
-  // others.
+  // The first launch may load code, which synchronizes the device: an unusual run.
   if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
     run_once(devices::start::idle, devices::other_streams::free, fresh());
   const devices::finished_run done = run_once(

@@ -1,6 +1,5 @@
 #pragma once
-// One variant prepared for one problem: its matrices on the device, and its instance, here or in a
-// worker.
+// A variant prepared for a problem: its matrices on the device, and its instance.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
@@ -44,7 +43,7 @@ class prepared_kernel {
   // Creates the instance, judged by `declared`. Reuses matrices of the same problem, and a
   // workspace of the same size, unless a kernel spoiled them.
   void prepare(std::uint32_t variant, const problem& p, kzoo_precision declared);
-  // Changes data for the next run: contents to those of `p`, which may differ in seed and fill
+  // Changes data for the next run: contents to `p`'s, which may differ in seed and fill
   // only, and the addresses of matrices in `move` ("abcow"; o: all other operands, w: the
   // workspace). Poisons the old memory and keeps it until the next refill() or destroy().
   void refill(const problem& p, const std::string& move);
@@ -65,7 +64,7 @@ class prepared_kernel {
   // The matrices of the last prepared problem.
   struct matrices {
     kzoo::problem problem;
-    std::vector<std::unique_ptr<device_matrix>> inputs;  // those of inputs_of()
+    std::vector<std::unique_ptr<device_matrix>> inputs;  // see inputs_of()
     std::unique_ptr<device_matrix> c;
     std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
     std::vector<devices::filled_buffer> poison;        // contents of the gaps
@@ -89,12 +88,10 @@ class prepared_kernel {
   std::function<std::uint64_t()> fresh() const {
     return [this] { return fresh_seed(); };
   }
-  // A, B, C and the operands as in the problem but with another seed, and the workspace's poison.
-  // The caller writes them.
+  // The operands, C and workspace with another seed's numbers. The caller writes them.
   std::vector<devices::filled_buffer> numbers_of(std::uint64_t seed);
   void fill(std::uint64_t seed);
-  // Inverts one row of each input, except group offsets and block scales, and restores the previous
-  // one.
+  // Inverts one row of each input, except offsets and scales, and restores the previous one.
   void fill_between();
   // The expected C for the inputs' current contents.
   reference::product_check expected() const;

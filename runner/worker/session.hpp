@@ -54,8 +54,7 @@ class session {
   // Requests that name a device open it, too. After a failure, all of them fail with its reason.
   void open_device(const std::string& name);
 
-  // Returns a status when a plugin or a device fails. Throws failure when the plugin's process
-  // does.
+  // Returns a status when a plugin or device fails. Throws failure when the process does.
   nlohmann::json handle(const nlohmann::json& request);
 
  private:

@@ -17,8 +17,7 @@
 namespace kzoo::worker {
 
 std::uint64_t worker_memory_limit() {
-  // Share of the memory that is free now. Excludes device memory and address space that CUDA only
-  // reserves.
+  // Share of the memory that is free now, without address space that CUDA only reserves.
   constexpr double kShare = 0.8;
   const char* ranks = std::getenv(kRanksVariable);
   static const auto bytes =
@@ -52,8 +51,7 @@ int worker_main(std::string_view device) {
   loaded_plugin plugin;
   session judged_here(plugin, "", output, &own_code);
   calls judged_elsewhere(plugin, process::kMatricesFd);
-  // Before any plugin code is loaded: all workers may open the device at the same time, and none
-  // sees GPUs that are hidden from it.
+  // Before any plugin code: workers may do so concurrently, and no GPU is hidden yet.
   if (!device.empty()) judged_here.open_device(std::string(device));
   for (;;) {
     bool closed = false;

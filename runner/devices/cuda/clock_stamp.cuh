@@ -6,7 +6,7 @@
 
 namespace kzoo::devices::cuda {
 
-// One entry per %smid, which may have gaps; more than any GPU needs.
+// An entry per %smid, which may have gaps; more than any GPU needs.
 inline constexpr unsigned kClockStamps = 1024;
 
 // Stores the counters of this thread's SM in its entry.

@@ -52,8 +52,7 @@ class cuda_backend final : public backend {
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
   }
-  // No destructor: the backend lives as long as its process, and after a kernel has corrupted the
-  // context every call would fail.
+  // No destructor: after a kernel has corrupted the context every call would fail.
 
   void* allocate(std::size_t bytes, const surroundings&) override {
     void* memory = nullptr;
@@ -221,8 +220,7 @@ class cuda_backend final : public backend {
   }
 
  private:
-  // Holds the stream until open(), the end of the scope, or 2 ms: a plugin that wrongly waits for
-  // its stream in run() must not hang.
+  // Holds the stream until open() or the scope's end, or 2 ms: a run() that waits must not hang.
   class closed_gate {
    public:
     closed_gate(cuda_backend& of, bool open) : of_(of) {

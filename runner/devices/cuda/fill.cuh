@@ -12,13 +12,12 @@ struct team {
   std::int64_t number, count;
   int thread;  // within the team
 };
-// One team per block.
+// Makes each block a team.
 __device__ inline team team_of_block() {
   return {blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x)};
 }
 
-// Teams take turns at tiles of kTileRows rows and one column per thread, so that an index needs no
-// division.
+// Teams take turns at tiles of kTileRows rows, one column per thread: no index division.
 constexpr int kTileRows = 16;
 constexpr std::int64_t tiles_across(const data::matrix& x) {
   return (x.ld + team::kThreads - 1) / team::kThreads;

@@ -8,7 +8,7 @@
 
 namespace kzoo::devices::cuda {
 
-// These functions enqueue on the stream and return without waiting. Pointers are to device memory.
+// The functions enqueue on the stream and return without waiting. Pointers are to device memory.
 cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t stream);
 // Fills the elements of one row.
 cudaError_t enqueue_fill_row(void* buffer, const data::matrix& x, std::int64_t row,
@@ -16,8 +16,7 @@ cudaError_t enqueue_fill_row(void* buffer, const data::matrix& x, std::int64_t r
 // Adds the changed words to *found. First indices compare as unsigned, so that -1 is the largest.
 cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
                                  cudaStream_t stream);
-// Holds the stream until the host stores `ticket` in *open, in mapped host memory, or for about
-// `most_ns`.
+// Holds the stream until the host stores `ticket` in *open (mapped), or for about `most_ns`.
 cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
                          cudaStream_t stream);
 // Runs one thread for `ns`; stores the longest time between two of its timer reads.

@@ -15,7 +15,7 @@ struct fixed {
     x.inside = kInside;
     return x;
   }
-  // These types have no block scales.
+  // Usual types have no block scales.
   __device__ static data::scaled_matrix of(data::scaled_matrix x) {
     x.type = kType;
     x.inside = kInside;

@@ -5,11 +5,9 @@
 
 namespace kzoo::devices::cuda {
 
-// Makes everything that this process enqueues from now on, on any stream, wait for the recorded
-// event.
+// Makes all later work of this process, on any stream, wait for the recorded event.
 void hold_streams_until(cudaEvent_t event);
-// Makes the stream wait for all work that this process has enqueued so far, on any stream. Records
-// `event` for it.
+// Makes the stream wait for all earlier work of this process. Records `event` for it.
 void wait_for_streams(cudaStream_t stream, cudaEvent_t event);
 
 // Both throw failure. They do nothing if the driver lacks cuCtxWaitEvent or cuCtxRecordEvent.

@@ -10,8 +10,7 @@
 
 namespace kzoo::devices::cuda {
 
-// For the current device. Its device memory grows with the judged problems and is never freed: it
-// lives as long as the process.
+// For the current device. Its device memory grows with problems and is never freed.
 class product_judge {
  public:
   // Allocates what enqueue() and findings() need for the problem. Throws failure.

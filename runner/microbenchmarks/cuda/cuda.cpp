@@ -110,8 +110,7 @@ class busy_gpu {
   std::size_t buffer_bytes_ = 0, l2_part_bytes_ = 0;
 };
 
-// Empty if no kernel here is known to reach the tensor cores' peak: too low a peak would reject
-// correct times as impossible.
+// Empty if no kernel reaches the peak: too low a peak would make correct times impossible.
 std::vector<cuda::busy_kernel> tensor_kernels(unsigned compute_capability) {
   const unsigned major = compute_capability / 10;
   if (major == 8 || major == 12) return cuda::mma_kernels();

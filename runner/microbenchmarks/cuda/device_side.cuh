@@ -12,7 +12,7 @@ using devices::cuda::nanoseconds;
 
 inline constexpr int kBlockThreads = 256;
 
-// One thread of the grid reads the SM's cycle counter and the GPU's timer at both ends.
+// A thread of the grid reads the SM's cycle counter and the GPU's timer at both ends.
 class stopwatch {
  public:
   __device__ explicit stopwatch(elapsed* seen) : seen_(seen) {

@@ -1,5 +1,4 @@
-// An ordinary GEMM with a 32 x 32 tile of C per block in shared memory: it loads, waits, computes
-// and stores.
+// An ordinary GEMM with a 32 x 32 tile of C per block in shared memory, without overlap.
 
 #include "devices/cuda/check.hpp"
 #include "microbenchmarks/process_medians.hpp"

@@ -13,8 +13,7 @@ constexpr int kRowBytes = 128;  // of a row of A, and of a column of B: four k s
 constexpr int kSteps = 4, kStepBytes = 32;
 constexpr int kTimes = 4;
 
-// An operand's shared-memory descriptor: rows of 128 bytes with 128-byte swizzle, in groups of
-// eight.
+// An operand's shared-memory descriptor: 128-byte rows and swizzle, in groups of eight.
 __device__ std::uint64_t descriptor(const void* shared) {
   constexpr std::uint64_t kGroup = 8 * kRowBytes, kSwizzle128 = 1;
   const auto address = static_cast<std::uint64_t>(__cvta_generic_to_shared(shared));

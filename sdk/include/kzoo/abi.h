@@ -63,13 +63,13 @@ typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_FP16 3u  /* fp16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_INT32 5u /* 32-bit integers, wrapping */
-/* As accurate as fp32, by splitting inputs into narrower parts for tensor cores */
+/* fp32's accuracy, by splitting inputs into narrower parts for tensor cores */
 #define KZOO_COMPUTE_FP32_SPLIT 6u
 #define KZOO_COMPUTE_FP64 7u      /* fp64 products, fp64 accumulators */
 #define KZOO_COMPUTE_FP16_SUMS 8u /* inputs rounded to fp16, fp16 accumulators */
 /* fp8 inputs; sums of up to 256 products with 14 bits, added in fp32 */
 #define KZOO_COMPUTE_FP8 9u
-/* As accurate as fp32 relative to the largest elements of A and B: any element's error may reach
+/* fp32's accuracy relative to the largest elements of A and B: any element's error may reach
  * the error of theirs. For Strassen's algorithm, or parts with one exponent per row */
 #define KZOO_COMPUTE_FP32_NORMWISE 10u
 
@@ -176,7 +176,7 @@ typedef struct kzoo_device {
   uint32_t reserved;
 } kzoo_device;
 
-/* One kernel launch: its shape and its resources on an SM. */
+/* A kernel launch: its shape and its resources on an SM. */
 typedef struct kzoo_launch {
   uint32_t grid[3], block[3];
   uint64_t dynamic_shared; /* bytes per block */
@@ -219,7 +219,7 @@ typedef struct kzoo_signature {
 
 typedef struct kzoo_variant kzoo_variant;
 
-/* One configuration of a plugin: "register_tiles:128x128x8_8x8". Every function gets the variant
+/* A configuration of a plugin: "register_tiles:128x128x8_8x8". Every function gets the variant
  * first, so that one function can serve many variants. */
 struct kzoo_variant {
   uint64_t struct_size;

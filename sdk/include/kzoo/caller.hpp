@@ -15,8 +15,7 @@
 
 namespace kzoo {
 
-// kzoo_problem::alignment. Kernels check it for 16-byte reads. Few different values keep the number
-// of instances small.
+// kzoo_problem::alignment, for kernels that read 16 bytes. Few values, hence few instances.
 inline std::uint64_t common_alignment(const void* a, const void* b, const void* c) {
   constexpr std::uint64_t kMost = 256, kVector = 16;
   const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
@@ -64,8 +63,7 @@ struct problem_sizes {
   double m, n, k, batch;
 };
 
-// Distance between two problems, of which a kernel is known to be fast for one: the sum of squared
-// logarithms of size ratios.
+// Distance between two problems: the sum of squared logarithms of size ratios.
 inline double distance(const problem_sizes& x, const problem_sizes& y) {
   const auto square = [](double a, double b) { return std::pow(std::log2(a / b), 2); };
   return square(x.m, y.m) + square(x.n, y.n) + square(x.k, y.k) + square(x.batch, y.batch);

@@ -33,8 +33,7 @@
 
 namespace kzoo {
 
-// Applies stages to an element x of alpha A B + beta C, in fp32. By value: a kernel's argument, on
-// both devices.
+// Applies stages to an element of alpha A B + beta C, in fp32. By value, on both devices.
 struct epilogue {
   struct stage {
     kzoo_stage_kind kind;

@@ -326,8 +326,7 @@ class table {
     return made;
   }
 
-  // Keeps the most recently used half, so that it is seldom called, and instances with unfinished
-  // work.
+  // Keeps the most recently used half, and instances with unfinished work.
   void drop_surplus() {
     std::vector<std::uint64_t> uses;
     for (const auto& [words, p] : prepared_) uses.push_back(p->last_use);

@@ -73,7 +73,7 @@ struct gemm {
   c_type* c;
   accumulator_type alpha, beta;
 
-  // One GEMM is a batch of one: see gemm_batch.
+  // A single GEMM counts as a batch of one: see gemm_batch.
   static constexpr int products() { return 1; }
   // The sizes that a grid must cover for each GEMM.
   const gemm& largest() const { return *this; }

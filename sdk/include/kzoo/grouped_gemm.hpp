@@ -14,7 +14,7 @@
 
 namespace kzoo {
 
-// As with gemm_batch, a kernel takes one GEMM: `const auto g = groups[blockIdx.z];`. g.m is the
+// A kernel takes one GEMM, like of a gemm_batch: `const auto g = groups[blockIdx.z];`. g.m is the
 // number of the group's rows, which may be 0.
 template <class T, layout kLayout = layout::nn>
 struct grouped_gemm {

@@ -1,12 +1,12 @@
-// One plugin from several libraries: builds of one source with different parameter values. The
+// A plugin from several libraries: builds of one source with different parameter values. The
 // runner writes it for a tuned source:
 //
 //   #include <kzoo/joined_plugin.hpp>
 //   KZOO_JOINED_PLUGIN("mine", {"BM64_BN64", "../3f2a…/mine.so"},
 //                      {"BM64_BN128", "../9c01…/mine.so"});
 //
-// Each library is a plugin itself, loaded with this one, so that all variants run in one process.
-// File names are relative to this plugin's folder.
+// Each library is a plugin itself, loaded with this plugin, so that all variants run in one
+// process. File names are relative to this plugin's folder.
 #pragma once
 
 #include <kzoo/abi.h>

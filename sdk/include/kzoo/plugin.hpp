@@ -260,7 +260,7 @@ inline bool has_unknown_fields(const kzoo_problem& p) {
       [](unsigned char byte) { return byte != 0; });
 }
 
-// The fields that this SDK knows; zeros for those that an older caller lacks.
+// The fields that this SDK knows; zeros for fields that an older caller lacks.
 inline kzoo_problem known_part(const kzoo_problem& given) {
   kzoo_problem p{};
   std::memcpy(&p, &given,
@@ -622,7 +622,7 @@ kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, 
 
 }  // namespace detail
 
-// One entry of a plugin's table. `id` and `summary` must be string literals. The id is unique in
+// An entry of a plugin's table. `id` and `summary` must be string literals. The id is unique in
 // the plugin and has 1 to 100 of the characters A-Z, a-z, 0-9, '_', '.' and '-'.
 template <class V>
 constexpr kzoo_variant variant(const char* id, const char* summary) {

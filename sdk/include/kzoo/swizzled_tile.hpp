@@ -1,6 +1,6 @@
 #pragma once
 // A tile of a row-major matrix in shared memory in the 128-byte swizzle of tensor cores and TMA.
-// One type defines an element's place for all uses of the tile: manual copies, ldmatrix (mma.hpp),
+// The type defines an element's place for all uses of the tile: manual copies, ldmatrix (mma.hpp),
 // wgmma (wgmma.hpp) and TMA (tma.hpp).
 //
 // The tile consists of panels with 128 bytes per row, one after the other. Row r of a panel has its

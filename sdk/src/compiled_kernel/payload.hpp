@@ -12,8 +12,7 @@ struct payload {
   std::string kernels;  // a cubin, a fatbin or PTX
 };
 
-// Reads the file that this library was loaded from. Throws std::runtime_error if nothing is packed
-// there, or incompletely.
+// Reads this library's file. Throws std::runtime_error if nothing whole is packed there.
 payload own_payload();
 
 }  // namespace kzoo::manifest

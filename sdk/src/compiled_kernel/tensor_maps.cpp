@@ -42,8 +42,7 @@ CUtensorMapSwizzle swizzle(std::uint32_t bytes) {
   }
 }
 
-// A matrix in memory: `along` contiguous elements (int4: pairs), `across` times, `apart` elements
-// from one to the next.
+// A matrix: `along` contiguous elements (int4: pairs), `across` times, `apart` from each other.
 struct in_memory {
   void* start;
   kzoo_type type;

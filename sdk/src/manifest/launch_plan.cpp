@@ -47,8 +47,7 @@ void check_leading_dimensions(const kernel_variant& v, const kzoo_problem& p) {
   }
 }
 
-// Checks an operand's type, and its rows, which must be contiguous: no argument passes their
-// distance.
+// Checks an operand's type, and that its rows are contiguous: no argument tells their distance.
 bool is_operand(const epilogue_stage& own, const kzoo_problem& p, const kzoo_operand& x) {
   const kzoo_type type = own.type == 0 ? usual_operand_type(own.kind, p.type_c) : own.type;
   if (own.operand != x.name || x.type != type) return false;

@@ -153,8 +153,7 @@ void block_runner::fiber_main(fcontext::transfer_t transfer) {
   }
 }
 
-// Ready threads go first: a kernel with only warp operations then needs no more fibers than a warp
-// has lanes.
+// Ready threads go first: kernels with only warp operations then need one fiber per lane.
 void block_runner::run_threads(fiber& on) {
   do {
     start_next(on);

@@ -65,8 +65,7 @@ class thread_list {
   thread* tail_ = nullptr;
 };
 
-// Lanes of a warp at the same operation with the same mask; for `together`, with the same work at
-// the same source line.
+// Lanes of a warp at the same operation and mask; for `together`, also the same source line.
 struct warp_group {
   warp_op op;
   unsigned mask;

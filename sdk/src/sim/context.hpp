@@ -27,8 +27,7 @@ struct context {
   context* target = nullptr;  // the context it last switched to
   void* shadow = nullptr;     // AddressSanitizer's
 
-  // Saves the running stack in *this and continues with `to`; returns when another context switches
-  // back.
+  // Continues with `to`; returns when another context switches back.
   void switch_to(context& to) {
     target = &to;
 #if defined(__SANITIZE_ADDRESS__)

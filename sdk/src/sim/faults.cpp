@@ -65,8 +65,7 @@ void set_handler() {
   std::abort();
 }
 
-// After the handler, runs `next` from the top of the thread's stack, whose contents are abandoned,
-// as after any error.
+// After the handler, runs `next` from the top of the thread's stack, whose contents are lost.
 void continue_with(void (*next)(thread*, const void*), thread& t, const void* argument,
                    ucontext_t& state) {
   fiber& on = *t.on;
@@ -76,7 +75,7 @@ void continue_with(void (*next)(thread*, const void*), thread& t, const void* ar
   constexpr std::uintptr_t kAlignment = 64;
   const auto top = reinterpret_cast<std::uintptr_t>(on.bottom) + on.size - kAlignment;
   auto* registers = state.uc_mcontext.gregs;
-  // As after a call: the return address, here none, lowers the aligned pointer by 8.
+  // The state after a call: the return address, here none, lowers the aligned pointer by 8.
   registers[REG_RSP] = static_cast<greg_t>(top - top % kAlignment - sizeof(void*));
   registers[REG_RIP] = reinterpret_cast<greg_t>(next);
   registers[REG_RDI] = reinterpret_cast<greg_t>(&t);

@@ -9,7 +9,7 @@ namespace kzoo::sim {
 // previous handler.
 void install_fault_handler();
 
-// The simulator's own thread-local variables: resets them to those of a thread without a block;
+// The simulator's own thread-local variables: resets them as on a thread without a block;
 // overwrites them with a byte, so that they look like other memory.
 void reset_thread_state();
 void hide_thread_state(unsigned char with);

@@ -17,8 +17,7 @@ namespace {
 
 constexpr unsigned char kPoison = 0xff;
 
-// Aligns the module's thread-local variables, including __shared__ arrays, to all banks of shared
-// memory, as on a GPU.
+// Aligns thread-local variables, including __shared__ arrays, to all banks, as on a GPU.
 [[gnu::used]] alignas(1024) thread_local unsigned char aligned;
 
 void fill(const byte_range& bytes) {

@@ -21,8 +21,7 @@ class static_shared {
  public:
   static_shared();
 
-  // Call them before and after a block of the kernel. The first block shows which bytes a kernel
-  // uses.
+  // Called around each block of the kernel. The first block shows which bytes it uses.
   void poison(const void* kernel);
   void note_use(const void* kernel);
 

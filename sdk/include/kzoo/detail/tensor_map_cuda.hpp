@@ -1,5 +1,4 @@
-// Gets tensor maps from the driver through the runtime, without linking to libcuda. Included by
-// tma.hpp.
+// Gets tensor maps through the runtime, without linking to libcuda. Included by tma.hpp.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,7 @@ struct tensor_map {
   std::uint32_t swizzle = 0;           // bytes: 0, 32, 64 or 128
 };
 
-// One kernel, launched in one way.
+// A kernel with one kind of launch.
 struct kernel_variant {
   std::string id, summary, entry;  // entry: the kernel's name in the file
   kzoo_type type_a = KZOO_F32, type_b = KZOO_F32, type_c = KZOO_F32;

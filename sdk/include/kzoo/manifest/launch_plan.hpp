@@ -1,6 +1,5 @@
 #pragma once
-// A kernel's launch for one problem: the manifest's expressions, evaluated. Pure, for any thread;
-// no CUDA calls.
+// A launch for one problem: the manifest's expressions, evaluated. Pure, for any thread.
 
 #include <kzoo/abi.h>
 #include <kzoo/manifest/kernel_manifest.hpp>

@@ -1,6 +1,6 @@
 // A plugin from a compiled kernel: the library that launches kernels by their manifest
 // (sdk/src/compiled_kernel), followed by the kernels' file, the manifest as JSON, and a footer with
-// their lengths. One file has all code, so one hash identifies it.
+// their lengths. The file has all code, so one hash identifies it.
 #pragma once
 
 #include <kzoo/manifest/kernel_manifest.hpp>

@@ -23,9 +23,9 @@ struct thread_view {
   void* dynamic_shared;  // 1024-byte aligned; poisoned with 0xff bytes before each block
 };
 
-// The running simulated thread; null on an OS thread that runs none. One per module, since each
-// plugin links the simulator. Not initial-exec, which is faster but puts all thread-local variables
-// of a module, including large __shared__ arrays, into the loader's small static block.
+// The running simulated thread; null on an OS thread that runs none. Each module has its own, since
+// each plugin links the simulator. Not initial-exec, which is faster but puts all thread-local
+// variables of a module, including large __shared__ arrays, into the loader's small static block.
 extern constinit thread_local const thread_view* current
     __attribute__((tls_model("local-dynamic"), visibility("hidden")));
 

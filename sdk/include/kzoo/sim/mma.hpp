@@ -113,8 +113,7 @@ struct product {
     return static_cast<const product*>(lanes[lane]);
   }
 
-  // Adds to a row of C four elements at a time, as many as any CPU's register holds, even in hardly
-  // optimised builds.
+  // Adds to a row of C four elements at a time, a register of any CPU, even if hardly optimised.
   using lane_type = std::conditional_t<std::is_same_v<sum_type, int>, unsigned, sum_type>;
   typedef lane_type four __attribute__((vector_size(4 * sizeof(lane_type))));
 

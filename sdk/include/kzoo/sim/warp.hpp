@@ -91,7 +91,7 @@ inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32
                           kzoo::sim::here where = kzoo::sim::here::current()) {
   const unsigned own = kzoo::sim::lane();
   const auto w = static_cast<unsigned>(width);
-  const unsigned left = w - 1 - (own & (w - 1));  // lanes of the segment after this one
+  const unsigned left = w - 1 - (own & (w - 1));  // later lanes of the segment
   return kzoo::sim::shuffle(mask, value, delta > left ? own : own + delta, where);
 }
 
