@@ -23,9 +23,9 @@ struct sustained_turn {
   results::conditions conditions;
 };
 
-// The candidate must be prepared in slot 0. Runs it without pauses in steps of 0.5 s, until two
-// successive steps differ by less than 1 % in time and 3 % in power, for at most 10 s. The next 2 s
-// count. All times are a fifth on a device whose power cannot be read.
+// The candidate must be prepared in slot 0. Runs it without pauses in steps of 0.5 s, for at most
+// 10 s, until two steps differ by less than 1 % in time and 3 % in power. The next 2 s count. All
+// times are a fifth on a device whose power cannot be read.
 sustained_turn take_sustained_turn(candidate& c, int round);
 
 // Needs at least one turn, in the order of rounds.

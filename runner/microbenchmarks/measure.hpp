@@ -6,8 +6,8 @@
 
 namespace kzoo::microbenchmarks {
 
-// After a warm-up, in which clocks settle, takes half of the samples back to back, and half after
-// pauses, as short kernels run on a cooler device: a peak must hold for both. Takes more samples
+// After a warm-up, in which clocks settle, takes half of the samples back to back. The other half
+// follows pauses, like short kernels on a cooler device: a peak must hold for both. Takes more
 // after pauses, up to five times as many in all, until three agree on the best.
 struct schedule {
   double warmup_seconds = 0.3;

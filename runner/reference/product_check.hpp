@@ -4,11 +4,11 @@
 // (Freivalds 1977). Judging all of C costs only generating A and B and reading C once. Random
 // choices are made after the run.
 //
-// Weights are odd integers with random signs, independent of the errors. If each element of a row
-// is within its bound b_j, the row's weighted sum is off by more than t ||w b|| with probability at
-// most 2 exp(-t^2 / 2) (Hoeffding 1963), even for correlated errors. The bound limits ||w b||
-// through the weighted norms of B's rows: a row of |A||B| has at most the norm that |A| makes of
-// them (Minkowski). On integers all of this is exact.
+// Weights are odd integers with random signs, independent of the errors. Let each element of a row
+// be within its bound b_j. Then the row's weighted sum is off by more than t ||w b|| with
+// probability at most 2 exp(-t^2 / 2) (Hoeffding 1963), even for correlated errors. The bound
+// limits ||w b|| through weighted norms of B's rows: a row of |A||B| has at most the norm that |A|
+// makes of them (Minkowski). On integers all of this is exact.
 //
 // The functions here handle one element or one row, for the loops of both devices.
 

@@ -1,7 +1,7 @@
 #pragma once
 // The average rounding errors of a right kernel. tolerance.hpp's bound allows for the worst element
-// and for truncated sums. Three products of bf16 parts, which hold 16 bits of 24, meet it from K =
-// 300 on, but their average error is 4.8 times the usual at K = 1024, and 1.6 times at 16384.
+// and for truncated sums. Three products of bf16 parts (16 bits of 24) meet it from K = 300 on. But
+// their average error is 4.8 times the usual at K = 1024, and 1.6 times at 16384.
 
 #include "core/problem.hpp"
 #include "reference/expected_result.hpp"

@@ -17,9 +17,9 @@ struct floor {
   double rate = 0;                // its measured peak: per second
 };
 
-// Counts 2 M N K operations in the declared precision. With cold caches also compulsory DRAM
-// traffic: reading each input once, and C if beta is not 0, and writing C, except as much as fits
-// in the L2, where it may still be when timing ends. Nothing if no peak applies, or if alpha is 0.
+// Counts 2 M N K operations in the declared precision. Cold caches add compulsory DRAM traffic:
+// reading each input, reading C if beta is not 0, and writing C. As much of C as fits in the L2 may
+// stay there when timing ends, and does not count. Nothing if no peak applies, or if alpha is 0.
 std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_precision declared,
                               bool cold_cache);
 

@@ -2,7 +2,6 @@
 // -fsanitize-coverage=trace-pc: before each memory access, in each basic block, and instead of each
 // atomic operation, which the function carries out. The names are the sanitizers'; their runtimes
 // are not linked.
-// sanitizers' interfaces; nothing of their runtimes is linked.
 #include <atomic>
 #include <cstring>
 

@@ -74,9 +74,7 @@ class worker {
     const std::size_t before = events.capacity();
     const std::size_t more = before == 0 ? kFirst : before;
     if (bytes_ += more * sizeof(kzoo_xray_event); bytes_ > kMostBytes) {
-      for (thread& t : threads_)
-        t.log = nullptr;  // functions that fail() calls may be
-                          // instrumented, too
+      for (thread& t : threads_) t.log = nullptr;  // fail() may call instrumented code
       fail(
           "a warp accesses memory too often between two barriers to be recorded; choose a smaller K");
     }

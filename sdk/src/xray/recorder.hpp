@@ -1,5 +1,5 @@
-// Records each simulated thread's actions in a log, and hands a warp's logs to the runner when all
-// its lanes have reached a barrier or their ends.
+// Records each simulated thread's actions in a log. Hands a warp's logs to the runner when all its
+// lanes have reached a barrier or their ends.
 #pragma once
 
 #include <cstddef>

@@ -11,12 +11,11 @@
 #define __managed__
 #define __grid_constant__
 
-// A block's threads stay on one OS thread, which runs one block at a time, so one copy per OS
+// A block's threads stay on one OS thread, which runs one block at a time. Thus one copy per OS
 // thread is one copy per running block. Poisoned with 0xff bytes before each block.
 //
 // nvcc places a kernel's variables one after the other from a multiple of 1024 bytes on, each
 // aligned as its type. Tiles whose sizes are multiples of 32 bytes are then 32-byte aligned.
-// the alignment of its type: tiles whose sizes are multiples of 32 bytes all begin at one.
 #define __shared__ __attribute__((aligned(32))) static thread_local
 
 #define __launch_bounds__(...)
