@@ -46,8 +46,8 @@ bool tma_addressable(const T* matrix, std::ptrdiff_t row_length) {
          row_length * std::ptrdiff_t{sizeof(T)} % 16 == 0;
 }
 
-// Whether TMA can write only the matrix: it writes 16 bytes at a time, even if a row ends within
-// them.
+// Whether TMA stores stay within the matrix: it writes 16 bytes at a time, even if a row ends
+// within them.
 template <class T>
 bool tma_storable(const T* matrix, int cols, std::ptrdiff_t row_length) {
   return tma_addressable(matrix, row_length) && std::ptrdiff_t{cols} * sizeof(T) % 16 == 0;
