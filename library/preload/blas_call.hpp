@@ -19,7 +19,6 @@ struct blas_call {
   const void* beta;
   void* c;
   std::int64_t ldc, stride_c, batch;
-  // Of cublasGemmEx; the others compute fp32 as the handle's math mode says.
   cudaDataType_t type_a = CUDA_R_32F, type_b = CUDA_R_32F, type_c = CUDA_R_32F;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
 };

@@ -16,5 +16,8 @@ struct opened {
 opened open_zoo();
 bool on_cpu();
 bool is_verbose();
+const char* recording_file();  // nullptr: nothing is recorded
+// Whether all products go to cuBLAS, since nothing but a recording is asked for.
+bool records_alone();
 
 }  // namespace kzoo::preload

@@ -1,6 +1,7 @@
 #include "takeover.hpp"
 
 #include "real_cublas.hpp"
+#include "recording.hpp"
 #include "report.hpp"
 #include "settings.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -28,24 +30,27 @@ struct state {
   std::map<const void*, opened> handles;  // by CUDA context
   std::map<cublasHandle_t, workspace> workspaces;
   report calls;
+  std::unique_ptr<recording> asked;  // nullptr: nothing is recorded
 };
 state& process() {
-  static auto& all = *new state;
+  static auto& all = *[] {
+    auto* made = new state;
+    if (const char* file = recording_file()) made->asked = std::make_unique<recording>(file);
+    return made;
+  }();
   return all;
 }
 
 // A plugin may call cuBLAS itself, which must not come back here.
-thread_local bool is_inside = false;
-struct inside {
-  inside() { is_inside = true; }
-  ~inside() { is_inside = false; }
-  inside(const inside&) = delete;
-  inside& operator=(const inside&) = delete;
-};
+thread_local const char* calls_of = nullptr;
 
 void say(const std::string& text) { std::fputs(("kzoo_blas: " + text + "\n").c_str(), stderr); }
 
+// When it is loaded, for a program may change its folder.
+__attribute__((constructor)) void begin_recording() { process(); }
+
 __attribute__((destructor)) void report_at_exit() {
+  if (process().asked) process().asked->write();
   if (is_verbose()) std::fputs(process().calls.text().c_str(), stderr);
 }
 
@@ -88,9 +93,22 @@ T property(const char* getter, cublasHandle_t handle, T otherwise) {
   return value;
 }
 
+// CUBLAS_PEDANTIC_MATH where it is not known.
+unsigned math_mode(const blas_call& c) {
+  constexpr auto kNotReduced =
+      static_cast<unsigned>(CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  const auto mode = property("cublasGetMathMode", c.handle, CUBLAS_PEDANTIC_MATH);
+  return static_cast<unsigned>(mode) & ~kNotReduced;
+}
+bool has_host_scalars(const blas_call& c) {
+  return property("cublasGetPointerMode_v2", c.handle, CUBLAS_POINTER_MODE_DEVICE) ==
+         CUBLAS_POINTER_MODE_HOST;
+}
+
 // Why cuBLAS is to compute the product, whatever kernels there are; nullptr if there is no reason.
 const char* objection_to(const blas_call& c) {
-  if (is_inside) return "a kernel's own calls";
+  if (calls_of != nullptr) return calls_of;
+  if (records_alone()) return "recorded alone";
   if (c.handle == nullptr || c.alpha == nullptr || c.beta == nullptr) return "null pointers";
   if (c.type_a != CUDA_R_32F || c.type_b != CUDA_R_32F || c.type_c != CUDA_R_32F)
     return "elements other than fp32";
@@ -101,14 +119,8 @@ const char* objection_to(const blas_call& c) {
   if (!is_known(c.transa) || !is_known(c.transb)) return "unknown operations";
   if (c.m <= 0 || c.n <= 0 || c.k <= 0 || c.batch <= 0) return "sizes that are not above 0";
   // Of the modes that cuBLAS has, the default one computes in fp32 without further demands.
-  constexpr auto kNotReduced =
-      static_cast<unsigned>(CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
-  const auto mode =
-      static_cast<unsigned>(property("cublasGetMathMode", c.handle, CUBLAS_PEDANTIC_MATH));
-  if ((mode & ~kNotReduced) != CUBLAS_DEFAULT_MATH) return "a math mode other than the default";
-  if (property("cublasGetPointerMode_v2", c.handle, CUBLAS_POINTER_MODE_DEVICE) !=
-      CUBLAS_POINTER_MODE_HOST)
-    return "alpha and beta in device memory";
+  if (math_mode(c) != CUBLAS_DEFAULT_MATH) return "a math mode other than the default";
+  if (!has_host_scalars(c)) return "alpha and beta in device memory";
   // cuBLAS does not read A and B then.
   if (*static_cast<const float*>(c.alpha) == 0) return "an alpha of 0";
   return nullptr;
@@ -176,13 +188,17 @@ std::string reason(kzoo_status status) {
 }  // namespace
 
 std::optional<cublasStatus_t> take(const blas_call& call) {
+  if (is_recorded() && call.handle != nullptr) {
+    const bool is_tf32 = math_mode(call) == CUBLAS_TF32_TENSOR_OP_MATH;
+    record(product_of(call, {has_host_scalars(call), is_tf32, ""}));
+  }
   report& calls = process().calls;
   const auto pass_on = [&](const std::string& why) {
     if (is_verbose()) calls.passed_on(why);
     return std::nullopt;
   };
   if (const char* why = objection_to(call)) return pass_on(why);
-  const inside scope;
+  const inside scope("a kernel's own calls");
   const opened& zoo = current_zoo();
   if (zoo.handle == nullptr) return pass_on("no kernels to choose from");
   if (zoo.by_dispatch && call.batch > 1)
@@ -205,6 +221,12 @@ std::optional<cublasStatus_t> take(const blas_call& call) {
   }
   return pass_on(reason(status));
 }
+
+bool is_recorded() { return calls_of == nullptr && process().asked != nullptr; }
+void record(const asked_product& product) { process().asked->add(product); }
+
+inside::inside(const char* whose) : before_(calls_of) { calls_of = whose; }
+inside::~inside() { calls_of = before_; }
 
 void set_workspace(cublasHandle_t handle, void* memory, std::size_t bytes) {
   constexpr std::uintptr_t kAlignment = 256;

@@ -58,8 +58,9 @@ class Tuned(Document):
 
 def tune(
     kernel: Kernel,
-    sizes: Iterable[Size],
+    sizes: Iterable[Size] = (),
     *,
+    problems: str | Path | None = None,
     baseline: str | None = None,
     budget: str | None = None,
     device: str | None = None,
@@ -72,14 +73,17 @@ def tune(
 ) -> Tuned:
     """Finds the fastest of the kernel's points for each size; its `// kzoo: tune` line has them.
 
+    `problems` is an experiment: its name, its file, or its text; `sizes` replaces its sizes.
     `budget`: a time such as "60s", after which no round begins. `allow`: precisions, such as "tf32",
     that are enough although the matrices hold more. Points that fail, or that are not
     timed, are left out of the outcome.
     """
     with Sources() as sources:
-        words = ["tune", sources.kernel(kernel)]
+        file = sources.kernel(kernel)
+        words = ["tune", file if problems is None else sources.experiment(problems)]
         words += _program.joined(
             {
+                "--plugins": [] if problems is None else sources.plugins([Path(file)]),
                 "--sizes": [size_word(size) for size in sizes],
                 "--layouts": list(layouts),
                 "--allow": list(allow),
@@ -87,5 +91,5 @@ def tune(
             }
         )
         words += _program.common_options(device, tier, baseline, build_args)
-        file = sources.path / "tuned.json"
-        return Tuned(_program.written(words, file, progress=progress, timeout=timeout))
+        outcome = sources.path / "tuned.json"
+        return Tuned(_program.written(words, outcome, progress=progress, timeout=timeout))

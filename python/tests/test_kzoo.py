@@ -127,6 +127,14 @@ KZOO_PLUGIN("steps", "A product", kzoo::variant<steps>("all", "STEP rows"));
             with self.assertRaisesRegex(kzoo.BadInput, "is there already"):
                 tuned.export(project)
 
+    def test_the_problems_are_those_of_an_experiment(self) -> None:
+        source = stored("steps.cpp", self.SPACE)
+        problems = '[problem]\nsizes = ["6x5x4"]\nbeta = 0.5\n'
+        tuned = kzoo.tune(
+            source, problems=problems, device="cpu", budget="20s", baseline="serial:ikj"
+        )
+        self.assertEqual(["6x5x4 f32 beta=0.5"], list(tuned.best()))
+
     def test_a_wrong_call_is_refused_in_the_program_s_words(self) -> None:
         with self.assertRaisesRegex(kzoo.BadInput, "expected a time such as 60s"):
             kzoo.tune(stored("steps.cpp", self.SPACE), [16], device="cpu", budget="soon")

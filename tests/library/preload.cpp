@@ -8,6 +8,7 @@
 #include "support/program.hpp"
 
 #include <filesystem>
+#include <iterator>
 #include <string>
 
 using kzoo::test::ContainsSubstring;
@@ -178,4 +179,98 @@ TEST_CASE("a program that does not call cuBLAS sees nothing of the preloaded lib
   const run_result run = kzoo::test::run_program("/bin/echo", "hello", preloaded(""));
   CHECK(run.out == "hello\n");
   CHECK(run.err.empty());
+}
+
+TEST_CASE("what a program asks cuBLAS for is recorded as an experiment") {
+  if (!has_cublas()) return;
+  const kzoo::test::scratch_folder folder;
+  const std::string file = folder.path() / "asked.toml";
+  const run_result run = call("kinds", "KZOO_BLAS_RECORD=" + shell_word(file));
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, !ContainsSubstring("right") && !ContainsSubstring("OTHER"));
+  CHECK(run.err ==
+        "kzoo_blas: 0 calls computed by kernels of the zoo\n"
+        "kzoo_blas: 10 calls passed on to cuBLAS\nkzoo_blas:   10 recorded alone\n");
+  CHECK(
+      kzoo::test::read_text(file) ==
+      R"(# What kzoo_cublas_caller asked cuBLAS for: 9 calls, 6 problems; the most work, flops x calls, comes first.
+# cuBLAS's column-major product is here the row-major one of the transposes.
+# Not here: 1 call, epilogues that no experiment has
+# Not here: 1 call, results apart from the C that beta multiplies
+# Not here: 1 call, sizes that are not above 0
+# Not here: 1 call, types that no experiment has
+title = "products of kzoo_cublas_caller"
+
+# 1 call, 88.3 % of the work
+[[problem]]
+sizes = ["64x256x128"]
+dtype = "bf16"
+layout = "nt"
+epilogue = "bias + gelu_tanh"
+
+# 1 call, 7.76 % of the work
+[[problem]]
+sizes = ["24x16x40"]
+dtype = "bf16->f32"
+layout = "tn"
+batch = 12
+batch_shared = "b"
+
+# 4 calls, 2.04 % of the work; 1 with rows or products further apart than here
+[[problem]]
+sizes = ["23x17x31"]
+dtype = "f32"
+layout = "nn"
+alpha = 1.5
+
+# 1 call, 1.38 % of the work
+[[problem]]
+sizes = ["32x64x16"]
+dtype = "f64"
+layout = "nt"
+beta = 0.1
+
+# 1 call, 0.51 % of the work
+[[problem]]
+sizes = ["23x17x31"]
+dtype = "f32"
+layout = "nn"
+alpha = 1.5
+allow = ["tf32"]
+
+# 1 call, 0.00269 % of the work
+[[problem]]
+sizes = ["4x8x2"]
+dtype = "f16"
+layout = "nn"
+alpha = 0.5
+allow = ["fp16 sums"]
+)");
+  const run_result check = kzoo::test::runner("check " + shell_word(file));
+  CHECK(check.code == 0);
+  CHECK_THAT(check.out, ContainsSubstring("6 problems"));
+}
+
+TEST_CASE("a recording is of one process, and does not keep kernels from its products") {
+  if (!has_cublas()) return;
+  const kzoo::test::scratch_folder folder;
+  const std::string at = "KZOO_BLAS_RECORD=" + shell_word(folder.path());
+  const run_result taken = call("one", at + "/%p.toml KZOO_BLAS_KERNELS=serial:ikj");
+  CHECK(taken.out == "one: right\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+  const std::filesystem::path file = std::filesystem::directory_iterator(folder.path())->path();
+  CHECK(file.stem().string().find_first_not_of("0123456789") == std::string::npos);
+  CHECK_THAT(kzoo::test::read_text(file), ContainsSubstring("sizes = [\"23x17x31\"]"));
+
+  // The program goes to another folder, and has a child that calls nothing.
+  const run_result forked = kzoo::test::run_program(
+      kCaller, "elsewhere",
+      kzoo::test::in(folder) + " " + preloaded("KZOO_BLAS_RECORD=asked.toml"));
+  CHECK(forked.out == "one: passed on\n");
+  CHECK_THAT(kzoo::test::read_text(folder.path() / "asked.toml"), ContainsSubstring(": 1 call, "));
+
+  const run_result nowhere = call("one", at + "/none/asked.toml");
+  CHECK(nowhere.out == "one: passed on\n");
+  CHECK_THAT(nowhere.err, ContainsSubstring("kzoo_blas: KZOO_BLAS_RECORD: ") &&
+                              ContainsSubstring("cannot be written: No such file"));
 }

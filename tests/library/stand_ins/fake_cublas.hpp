@@ -3,7 +3,7 @@
 
 struct fake_cublas_call {
   const char* name;
-  long long arguments[19];  // in the order of the function's; pointers as numbers
+  long long arguments[23];  // in the order of the function's; pointers as numbers
 };
 
 extern "C" {
