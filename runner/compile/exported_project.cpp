@@ -4,6 +4,7 @@
 #include "compile/needed_code.hpp"
 #include "input/diagnostics.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -131,6 +132,8 @@ words common_options(const recipe& how) {
   words all = how.options;
   for (const std::string& definition : how.definitions) all.push_back("-D" + definition);
   if (!is_cuda(how)) all.emplace_back("-DKZOO_NATIVE=1");
+  // A name that is one in the whole process could not be made local.
+  all.emplace_back(is_cuda(how) ? "-Xcompiler=-fno-gnu-unique" : "-fno-gnu-unique");
   return all;
 }
 
@@ -141,11 +144,19 @@ std::string quoted_for_make(const words& options) {
   return fmt::format("{}", fmt::join(quoted, " "));
 }
 
-std::string manifest_sources(bool linked) {
+std::string manifest_sources(bool linked, const char* above) {
   std::string text;
   for (const char* name : kManifestSources)
-    if (linked) text += fmt::format(" {}/{}", kManifest, name);
+    if (linked) text += fmt::format(" {}{}/{}", above, kManifest, name);
   return text;
+}
+
+// Those that units name.
+words libraries_of(const exported_project& p) {
+  words all;
+  for (const exported_unit& u : p.units)
+    for (const std::string& library : u.how.settings.libraries) add_once(all, library);
+  return all;
 }
 
 // `files`: those that are compiled.
@@ -154,42 +165,48 @@ std::string makefile_text(const exported_project& p, const recipe& how,
   const bool cuda = is_cuda(how);
   const char* const compiler = cuda ? "$(NVCC)" : "$(CXX)";
   const std::string linker = cuda ? "-Xlinker=" : "-Wl,";
-  words libraries, names;
+  words joined;
   std::set<std::string> folders;  // and headers above them
   for (const auto& [place, text] : files) folders.insert(place.begin()->string());
-  for (const exported_unit& u : p.units) {
-    libraries.push_back("lib" + library_of(p, u) + ".so");
-    names.push_back("-l:" + libraries.back());
-  }
+  for (const exported_unit& u : p.units)
+    joined.push_back(fmt::format("build/{}.o", library_of(p, u)));
   std::string text = fmt::format(
-      "# make: lib{0}.so, whose functions {0}.h has, and beside it the kernels, each of which is a "
-      "library,\n# so that builds of one source do not mix.\n",
+      "# make: lib{0}.so and lib{0}.a, whose functions {0}.h has. All else is local to a kernel's "
+      "object, so\n# that builds of one source do not mix.\n",
       p.name);
   if (cuda) {
     text += fmt::format("NVCC ?= nvcc\n# Of kernels that name none themselves.\nARCH = {}\n",
                         quoted_for_make(architecture_options(p.architectures)));
   }
   text += fmt::format(
-      "# Those that the kernels were tuned with.\nFLAGS = {1}\n"
-      "SHARED = -shared {2}-z {2}defs {2}--version-script={0}.exports {2}-soname {2}$@{3}\n"
-      "SOURCES := $(shell find {4} -type f) {0}.h {0}.cpp {0}.exports\n\n"
-      "all: lib{0}.so\n\nlib{0}.so: $(SOURCES) {5}\n"
-      "\t{6} $(FLAGS) -I{7} $(SHARED) -o $@ {0}.cpp -L. {8} {2}-rpath {2}'$$ORIGIN'\n",
-      p.name, quoted_for_make(common_options(how)), linker, cuda ? " -cudart shared" : "",
-      fmt::join(folders, " "), fmt::join(libraries, " "), compiler, kInclude,
-      fmt::join(names, " "));
+      "OBJCOPY ?= objcopy\n# Those that the kernels were tuned with.\nFLAGS = {0}\n"
+      "SOURCES := $(shell find {1} -type f) {2}.h {2}.cpp\n\nall: lib{2}.so lib{2}.a\n\n",
+      quoted_for_make(common_options(how)), fmt::join(folders, " "), p.name);
+  std::string libraries;
+  for (const std::string& library : libraries_of(p)) libraries += " -l" + library;
+  text += fmt::format(
+      "lib{0}.so: build/{0}.o\n\t{1} -shared {2}-z {2}defs {2}-soname {2}$@{3} -o $@ $<{4}\n\n"
+      "lib{0}.a: build/{0}.o\n\trm -f $@\n\t$(AR) rcs $@ $<\n\n"
+      "build/{0}.o: $(SOURCES) {5}\n"
+      "\t{1} $(FLAGS) -I{6} -c -o build/calls.o {0}.cpp\n"
+      "\t$(LD) -r --force-group-allocation -o $@ build/calls.o {5}\n"
+      "\t$(OBJCOPY) --wildcard --keep-global-symbol='{0}_*' $@\n",
+      p.name, compiler, linker, cuda ? " -cudart shared" : "", libraries, fmt::join(joined, " "),
+      kInclude);
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     const exported_unit& u = p.units[i];
-    text +=
-        fmt::format("\n{}: $(SOURCES)\n\t{} $(FLAGS) -I{} -I{}{} {} $(SHARED) -o $@ {}/{}{}{}",
-                    libraries[i], compiler, kInclude, folder_of(u).string(),
-                    has_no_architecture(u, how) ? " $(ARCH)" : "", quoted_for_make(options_of(u)),
-                    kUnits, library_of(p, u), extension(how), manifest_sources(linked[i]));
-    for (const std::string& library : u.how.settings.libraries) text += " -l" + library;
-    text += '\n';
+    const std::string name = library_of(p, u);
+    text += fmt::format(
+        "\nbuild/{0}.o: $(SOURCES)\n\trm -rf build/{0}\n\tmkdir -p build/{0}\n"
+        "\tcd build/{0} && {1} $(FLAGS) -I../../{2} -I../../{3}{4} {5} -c ../../{6}/{0}{7}{8}\n"
+        "\t$(LD) -r --force-group-allocation -o $@ build/{0}/*.o\n"
+        "\t$(OBJCOPY) --keep-global-symbol={9} $@\n",
+        name, compiler, kInclude, folder_of(u).string(),
+        has_no_architecture(u, how) ? " $(ARCH)" : "", quoted_for_make(options_of(u)), kUnits,
+        extension(how), manifest_sources(linked[i], "../../"), exported_symbol(p, i));
   }
-  return text + fmt::format("\nclean:\n\trm -f lib{}.so {}\n\n.PHONY: all clean\n", p.name,
-                            fmt::join(libraries, " "));
+  return text +
+         fmt::format("\nclean:\n\trm -rf lib{0}.so lib{0}.a build\n\n.PHONY: all clean\n", p.name);
 }
 
 // nvcc's options are not those of the host's compiler, which compiles what a bare kernel is linked
@@ -208,54 +225,83 @@ std::string cmake_options(const words& options, const recipe& how) {
 std::string cmake_text(const exported_project& p, const recipe& how,
                        const std::vector<bool>& linked) {
   const bool cuda = is_cuda(how);
+  std::string libraries = cuda ? " CUDA::cudart" : "";
+  for (const std::string& library : libraries_of(p)) libraries += ' ' + library;
   std::string text = fmt::format(
-      "# The target {0}::{0}, for add_subdirectory(): its functions, which {0}.h has. Each kernel is "
-      "a library of\n# its own, so that builds of one source do not mix.\n"
-      "cmake_minimum_required(VERSION 3.20)\nproject({0} LANGUAGES CXX{1})\n{2}"
-      "set(exports \"SHELL:-Xlinker \\\"--version-script=${{CMAKE_CURRENT_SOURCE_DIR}}/"
-      "{0}.exports\\\" -Xlinker -z -Xlinker defs\")\n\n"
-      "add_library({0} SHARED {0}.cpp)\nadd_library({0}::{0} ALIAS {0})\n"
-      "target_compile_features({0} PRIVATE cxx_std_20)\n"
-      "target_compile_definitions({0} PRIVATE {3})\n"
-      "target_include_directories({0} PUBLIC . PRIVATE {4})\n"
-      "target_link_options({0} PRIVATE ${{exports}})\n"
-      "set_target_properties({0} PROPERTIES INSTALL_RPATH \"$ORIGIN\")\n"
-      "install(TARGETS {0})\ninstall(FILES {0}.h TYPE INCLUDE)\n",
-      p.name, cuda ? " CUDA" : "", cuda ? "find_package(CUDAToolkit REQUIRED)\n" : "",
-      fmt::join(how.definitions, " "), kInclude);
+      "# {0}::{0} and {0}::static, whose functions {0}.h has: for add_subdirectory(), or installed, "
+      "for\n# find_package({0}). All else is local to a kernel's object, so that builds of one "
+      "source do not mix.\n"
+      "cmake_minimum_required(VERSION 3.20)\nproject({0} LANGUAGES CXX{1})\n{2}\n"
+      "# The target's objects and others as one, in which but some names are local.\n"
+      "function({0}_join target names)\n"
+      "  target_compile_features(${{target}} PRIVATE cxx_std_20)\n"
+      "  target_compile_options(${{target}} PRIVATE "
+      "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)\n"
+      "  set_target_properties(${{target}} PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
+      "  add_custom_command(\n    OUTPUT ${{target}}.o\n"
+      "    COMMAND ${{CMAKE_LINKER}} -r --force-group-allocation -o ${{target}}.o --whole-archive\n"
+      "            $<TARGET_FILE:${{target}}> --no-whole-archive ${{ARGN}}\n"
+      "    COMMAND ${{CMAKE_OBJCOPY}} --wildcard --keep-global-symbol=${{names}} ${{target}}.o\n"
+      "    DEPENDS ${{target}} ${{ARGN}} VERBATIM)\n"
+      "endfunction()\n",
+      p.name, cuda ? " CUDA" : "", cuda ? "find_package(CUDAToolkit REQUIRED)\n" : "");
   if (cuda) {
-    text += fmt::format(
-        "target_link_libraries({} PRIVATE CUDA::cudart)\n\n# Of kernels that name none "
-        "themselves.\nset(arch {})\n",
-        p.name, cmake_options(architecture_options(p.architectures), how));
+    text += fmt::format("\n# Of kernels that name none themselves.\nset(arch {})\n",
+                        cmake_options(architecture_options(p.architectures), how));
   }
+  std::string joined;
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     const exported_unit& u = p.units[i];
     words options = common_options(how);
     const words more = options_of(u);
     options.insert(options.end(), more.begin(), more.end());
+    const std::string off =
+        cuda ? fmt::format("set_target_properties({} PROPERTIES CUDA_ARCHITECTURES OFF)\n",
+                           library_of(p, u))
+             : "";
     text += fmt::format(
-        "\nadd_library({0} SHARED {1}/{0}{2}{3})\n"
-        "target_compile_features({0} PRIVATE cxx_std_20)\n"
+        "\nadd_library({0} STATIC {1}/{0}{2}{3})\n"
         "target_compile_options({0} PRIVATE {4}{5})\n"
         "target_include_directories({0} PRIVATE {6} {7})\n"
-        "target_link_options({0} PRIVATE ${{exports}})\n"
-        "install(TARGETS {0})\n",
-        library_of(p, u), kUnits, extension(how), manifest_sources(linked[i]),
+        "{8}{9}_join({0} {10})\n",
+        library_of(p, u), kUnits, extension(how), manifest_sources(linked[i], ""),
         cmake_options(options, how), has_no_architecture(u, how) ? " ${arch}" : "", kInclude,
-        folder_of(u).string());
-    std::string libraries;
-    if (cuda) {
-      text += fmt::format("set_target_properties({} PROPERTIES CUDA_ARCHITECTURES OFF)\n",
-                          library_of(p, u));
-      libraries = " CUDA::cudart";
-    }
-    for (const std::string& library : u.how.settings.libraries) libraries += ' ' + library;
-    if (!libraries.empty())
-      text += fmt::format("target_link_libraries({} PRIVATE{})\n", library_of(p, u), libraries);
-    text += fmt::format("target_link_libraries({} PRIVATE {})\n", p.name, library_of(p, u));
+        folder_of(u).string(), off, p.name, exported_symbol(p, i));
+    joined += fmt::format(" {}.o", library_of(p, u));
   }
-  return text;
+  return text +
+         fmt::format(
+             "\nadd_library({0}_calls STATIC {0}.cpp)\n"
+             "target_compile_definitions({0}_calls PRIVATE {1})\n"
+             "target_include_directories({0}_calls PRIVATE {2}{3})\n"
+             "{0}_join({0}_calls \"{0}_*\"{4})\n"
+             "add_custom_target({0}_joined DEPENDS {0}_calls.o)\n\n"
+             "add_library({0} SHARED {0}_calls.o)\n"
+             "add_library({0}_static STATIC {0}_calls.o)\n"
+             "set_target_properties({0}_static PROPERTIES OUTPUT_NAME {0} EXPORT_NAME "
+             "static)\nadd_library({0}::{0} ALIAS {0})\n"
+             "add_library({0}::static ALIAS {0}_static)\n"
+             "foreach(target IN ITEMS {0} {0}_static)\n"
+             "  add_dependencies(${{target}} {0}_joined)\n"
+             "  set_target_properties(${{target}} PROPERTIES LINKER_LANGUAGE CXX)\n"
+             "  target_link_libraries(${{target}} PRIVATE{5})\n"
+             "  target_include_directories(${{target}} PUBLIC "
+             "$<BUILD_INTERFACE:${{CMAKE_CURRENT_SOURCE_DIR}}> $<INSTALL_INTERFACE:include>)\n"
+             "endforeach()\n\n"
+             "install(TARGETS {0} {0}_static EXPORT {0})\n"
+             "install(FILES {0}.h TYPE INCLUDE)\n"
+             "install(EXPORT {0} NAMESPACE {0}:: FILE {0}-targets.cmake DESTINATION "
+             "lib/cmake/{0})\n"
+             "install(FILES {0}-config.cmake DESTINATION lib/cmake/{0})\n",
+             p.name, fmt::join(how.definitions, " "), kInclude,
+             cuda ? " ${CUDAToolkit_INCLUDE_DIRS}" : "", joined, libraries);
+}
+
+std::string cmake_config_text(const exported_project& p, const recipe& how) {
+  return fmt::format(
+      "{}include(${{CMAKE_CURRENT_LIST_DIR}}/{}-targets.cmake)\n",
+      is_cuda(how) ? "include(CMakeFindDependencyMacro)\nfind_dependency(CUDAToolkit)\n" : "",
+      p.name);
 }
 
 }  // namespace
@@ -268,8 +314,8 @@ file_texts exported_files(const exported_project& p, const recipe& how,
   const std::string makefile = makefile_text(p, how, linked, files);
   add_text(p.name + ".h", exported_header(p, is_cuda(how)), files);
   add_text(p.name + ".cpp", exported_calls(p), files);
-  add_text(p.name + ".exports", fmt::format("{{ global: {}_*; local: *; }};\n", p.name), files);
-  add_text(".gitignore", "*.so\n", files);
+  add_text(p.name + "-config.cmake", cmake_config_text(p, how), files);
+  add_text(".gitignore", "*.so\n*.a\nbuild/\n", files);
   add_text("Makefile", makefile, files);
   add_text("CMakeLists.txt", cmake_text(p, how, linked), files);
   return files;

@@ -163,6 +163,9 @@ TEST_CASE("exported kernels are built alone and give the bits of the points that
   CHECK(contains(readme, "| 16x16x16 f32 | mine:STEP2"));
   CHECK(contains(readme, "checks of tier `quick`"));
   check_shell("make -C " + shell_word(project));
+  // Nothing but the functions and the kernels can clash with a program's names.
+  check_shell(fmt::format("! nm -g --defined-only {} | grep -v ' fastest_\\|:$\\|^$'",
+                          shell_word(project / "libfastest.a")));
 
   void* const library = dlopen((project / "libfastest.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   INFO((library == nullptr ? dlerror() : ""));
@@ -296,10 +299,29 @@ TEST_CASE("an exported project is a target of CMake") {
       "#include <fastest.h>\nint main() {\n  float a = 2, b = 3, c = 4;\n"
       "  const char* said = fastest_f32_nn(1, 1, 1, 0.5, &a, 1, &b, 1, 2, &c, 1, nullptr);\n"
       "  return said == nullptr && c == 11 ? 0 : 1;\n}\n");
-  const std::string build = shell_word(b.folder.path() / "build");
-  check_shell("cmake -S " + shell_word(b.folder.path() / "use") + " -B " + build);
-  check_shell("cmake --build " + build);
-  check_shell(shell_word(b.folder.path() / "build" / "use"));
+  const auto built = [&](const char* source, const char* folder, const std::string& settings) {
+    const std::string build = b.out(folder);
+    check_shell("cmake -S " + b.out(source) + " -B " + build + settings);
+    check_shell("cmake --build " + build);
+    return build;
+  };
+  check_shell(built("use", "build", "") + "/use");
+
+  // Installed, it needs nothing of the folder, and its static library nothing when the program
+  // runs.
+  check_shell("cmake --install " + built("fastest", "alone", "") + " --prefix " + b.out("prefix"));
+  fs::remove_all(b.folder.path() / "fastest");
+  fs::remove_all(b.folder.path() / "alone");
+  for (const char* target : {"fastest", "static"}) {
+    b.folder.write("use/CMakeLists.txt",
+                   fmt::format("cmake_minimum_required(VERSION 3.20)\nproject(use LANGUAGES CXX)\n"
+                               "find_package(fastest REQUIRED)\nadd_executable(use use.cpp)\n"
+                               "target_link_libraries(use PRIVATE fastest::{})\n",
+                               target));
+    check_shell(built("use", target, " -DCMAKE_PREFIX_PATH=" + b.out("prefix")) + "/use");
+  }
+  fs::remove_all(b.folder.path() / "prefix");
+  check_shell(b.out("static") + "/use");
 }
 
 TEST_CASE("what cannot be exported is refused, and nothing is written") {
@@ -427,4 +449,23 @@ TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc
   CHECK(contains(makefile, "-gencode=arch=compute_90"));
   check_shell(fmt::format("make -C {} -j2 NVCC={}", shell_word(project), nvcc()));
   CHECK(fs::exists(project / "libgpu.so"));
+
+  // A program with kernels of its own is linked to the installed static library.
+  const std::string cuda = " -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_CUDA_COMPILER=" + nvcc();
+  check_shell("cmake -S " + b.out("gpu") + " -B " + b.out("build") + cuda);
+  check_shell("cmake --build " + b.out("build") + " -j2");
+  check_shell("cmake --install " + b.out("build") + " --prefix " + b.out("prefix"));
+  b.folder.write("use/CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.20)\nproject(use LANGUAGES CXX CUDA)\n"
+                 "find_package(gpu REQUIRED)\nadd_executable(use use.cu)\n"
+                 "target_link_libraries(use PRIVATE gpu::static)\n");
+  b.folder.write("use/use.cu",
+                 "#include <gpu.h>\n__global__ void own(float* x) { *x = 1; }\nint main() {\n"
+                 "  own<<<1, 1>>>(nullptr);\n"
+                 "  return gpu_f32_nn(0, 1, 1, 1, nullptr, 1, nullptr, 1, 0, nullptr, 1, nullptr) "
+                 "!= nullptr;\n}\n");
+  check_shell("cmake -S " + b.out("use") + " -B " + b.out("used") + cuda +
+              " -DCMAKE_PREFIX_PATH=" + b.out("prefix"));
+  check_shell("cmake --build " + b.out("used"));
+  check_shell(b.out("used") + "/use");
 }
