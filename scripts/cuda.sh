@@ -7,31 +7,39 @@ pinned_cuda=$root/scripts/cuda-13.0.txt
 user_cutlass=$user_folder/cutlass-4.2
 pinned_cutlass=$root/scripts/cutlass-4.2.txt
 
-# Sets `nvcc` to the first that compiles here, '' where there is none, and `refused` to the first that
-# does not.
-nvcc='' refused=''
+# Sets `nvcc` to the first that compiles here, '' where there is none, `refused` to the first that does
+# not, and `refusal` to why.
+nvcc='' refused='' refusal=''
 find_nvcc() {
   local candidate fetched=''
   ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt" || fetched=$user_toolkit/bin/nvcc
-  refused=''
+  refused='' refusal=''
   for candidate in "${CUDACXX-}" ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} \
     ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"} nvcc /usr/local/cuda/bin/nvcc "$fetched"; do
     nvcc=$(command -v "$candidate") || continue
     ! nvcc_works || return 0
-    refused=${refused:-$nvcc}
+    refused=${refused:-$nvcc} refusal=${refusal:-$why_not}
   done
   nvcc=''
 }
 
-# Whether `nvcc` compiles C++20 with its host compiler. That it does is kept in the build folder.
+# Whether `nvcc` compiles C++20 with its host compiler; `why_not` says why it does not. That it does is
+# kept in the build folder.
 nvcc_works() {
-  local pair known=$build/zoo.nvcc
+  local pair said known=$build/zoo.nvcc
   pair="$(readlink -f "$nvcc") with $(cuda_host)"
   ! grep -qxF "$pair" "$known" 2>/dev/null || return 0
-  mkdir -p "$build"
-  echo '__global__ void nothing() {}' >"$known.cu"
-  "$nvcc" -std=c++20 ${CUDAHOSTCXX:+-ccbin "$CUDAHOSTCXX"} -c -o "$known.o" "$known.cu" >"$log" 2>&1 || return 1
-  echo "$pair" >>"$known"
+  if said=$({ mkdir -p "$build" && echo '__global__ void nothing() {}' >"$known.cu" &&
+    "$nvcc" -std=c++20 ${CUDAHOSTCXX:+-ccbin "$CUDAHOSTCXX"} -c -o "$known.o" "$known.cu"; } 2>&1); then
+    echo "$pair" >>"$known"
+    return
+  fi
+  why_not="does not compile C++20 with $(cuda_host)"
+  [[ $said == *'unsupported GNU version'* ]] ||
+    why_not="failed to compile a file of one line: $(
+      grep -im1 -E 'error|fatal|cannot|could not|denied|space' <<<"$said" || tail -n 1 <<<"${said:-no word}"
+    )"
+  return 1
 }
 
 # "g++ 14.2.0": the host compiler that nvcc uses.
@@ -42,10 +50,12 @@ cuda_host() {
 
 say_refused() {
   [[ -n $refused ]] || return 0
-  local words
-  words="$refused does not compile C++20 with $(cuda_host), so"
+  local words="$refused $refusal, so"
+  [[ $refusal != failed* ]] || words="$refused $refusal; so"
   if [[ -n $nvcc ]]; then
     say "$words $nvcc is used"
+  elif [[ $refusal == failed* ]]; then
+    say "$words only the simulator is built"
   else
     say "$words only the simulator is built: CUDAHOSTCXX names another g++ for it, and ./zoo setup --cuda" \
       "fetches an nvcc that compiles with this one (530 MB, no root)"
@@ -86,7 +96,7 @@ setup_cuda() {
     ln -sf "${library##*/}" "${library%.so.*}.so"
   done
   nvcc=$user_toolkit/bin/nvcc
-  nvcc_works || fail "$nvcc does not compile with $(cuda_host): CUDAHOSTCXX names another g++ for it; see $log"
+  nvcc_works || fail "$nvcc $why_not$([[ $why_not == failed* ]] || echo ': CUDAHOSTCXX names another g++ for it')"
   say "nvcc is $nvcc; ./zoo finds it by itself"
 }
 

@@ -108,6 +108,12 @@ stand_in old-nvcc <<'S'
 echo 'error: unsupported GNU version!'
 [[ ${CUDAHOSTCXX-} == older-g++ ]]
 S
+stand_in failing-nvcc <<'S'
+#!/usr/bin/env bash
+echo 'nothing.cu'
+echo 'nvcc fatal   : Could not open output file /full/tmpxft: No space left on device'
+exit 1
+S
 echo 'ID=debian VERSION_ID="12"' >"$work/etc/os-release"
 
 # zoo ARGUMENTS, in a fresh tree on a machine that NAME=VALUE words describe: `out` is what it
@@ -198,6 +204,10 @@ zoo "$old" run quick --device cpu
 expect calls "$calls" "configure *CUDACXX=$work/toolkit/bin/nvcc *"
 expect output "$out" "*old-nvcc does not compile C++20 with g++ 12.2.0, so $work/toolkit/bin/nvcc is used*"
 rm -r "$work/toolkit"
+zoo CUDACXX="$work/bin/failing-nvcc" run quick --device cpu
+expect calls "$calls" 'configure *-D KZOO_CUDA=OFF CUDACXX=*'
+expect output "$out" '*failing-nvcc failed to compile a file of one line: nvcc fatal *No space left on device; so only*'
+expect lines "$(grep -c 'CUDAHOSTCXX\|does not compile' <<<"$out")" 0
 zoo "$old" setup --cuda
 expect calls "$calls" 'pip *--require-hashes*/scripts/cuda-13.0.txt'
 what='a GPU without nvcc'
