@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/new_folder.hpp"
 #include "compile/exported_project.hpp"
+#include "compile/hints.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
 #include "os/number_text.hpp"
@@ -22,6 +23,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -86,8 +88,9 @@ exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
   if (!plugin.source_sha256.empty() && sha256(text) != plugin.source_sha256)
     input::refuse(name, "has changed since it was tuned: tune it again");
   const compile::description d = compile::describe(plugin.source, name, text);
-  exported_unit unit{"", plugin.source, compile::unit_of(d, plugin.source, k.parameters),
-                     plugin.build_args, ""};
+  exported_unit unit{
+      "", plugin.source, compile::unit_of(d, plugin.source, k.parameters), plugin.build_args,
+      "", plugin.missing};
   refuse_folders(name, unit.how.settings.options);
   refuse_folders(name, unit.options);
   return unit;
@@ -187,6 +190,16 @@ exported_project project_of(const tuned& t, const std::string& file, std::string
   return p;
 }
 
+// About headers that sources were compiled without.
+std::string left_out_text(const exported_project& p) {
+  std::string text;
+  std::set<fs::path> told;
+  for (const exported_unit& u : p.units)
+    if (told.insert(u.source).second)
+      text += compile::missing_header_notes(u.source.filename().string(), u.missing);
+  return text;
+}
+
 std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
   report::table kernels;
   kernels.add_columns({"problem", "kernel", "computes in"}, report::table::align::left);
@@ -201,6 +214,7 @@ std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
                      {best.speedup ? fmt::format("{:.3f}", best.speedup->value) : ""}});
   }
   const auto functions = compile::exported_functions(p);
+  const std::string left_out = left_out_text(p);
   return fmt::format(
       "# {0}\n\nThe fastest kernel for each of these problems, as `runner tune` of kernel-zoo {1} found "
       "on {2}\n({3}) on {4}. Each passed the checks of tier `{5}` there, and every timed run was "
@@ -212,7 +226,7 @@ std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
       "A call gets the kernel of the problem in the table that is most similar, by the logarithms of "
       "its sizes; if\nthat declines, the next one's. Where all decline, the call returns why. Other "
       "sizes than those above were not timed.\n\n"
-      "{9}The folders `include`, `manifest` and `zoo`, as far as they are here, are from kernel-zoo, "
+      "{9}{10}The folders `include`, `manifest` and `zoo`, as far as they are here, are from kernel-zoo, "
       "under the licence in\n`LICENSE.kernel-zoo`; what is in `kernels` is its authors', as it was "
       "when this folder was made. `tuned.json` is\nthe tuning's outcome.\n",
       p.name, t.version, t.device.name,
@@ -223,7 +237,8 @@ std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
           ? "In a CUDA graph capture, make the same call on the same stream once before: the first "
             "one prepares the\nkernel. Workspaces are allocated in the order of the stream, by "
             "cudaMallocAsync. libcudart must be found when a program\nstarts.\n\n"
-          : "");
+          : "",
+      left_out.empty() ? "" : fmt::format("```\n{}```\n\n", left_out));
 }
 
 }  // namespace
@@ -251,6 +266,7 @@ int export_kernels(const export_options& options) {
   compile::add_text("tuned.json", storage::to_text(for_others(t)), files);
   compile::add_text("LICENSE.kernel-zoo", input::read_file(source_folder() / "LICENSE"), files);
   write_folder(folder, files);
+  print_to(stderr, "{}", left_out_text(p));
   print_to(
       stdout,
       "{};\n{}: {}; for other sizes than its own a call gets that of the most similar problem\n"

@@ -185,7 +185,8 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
              made.builds.seconds, more);
   }
   return {source.stem().string(), std::move(made.library), options.kind,
-          absolute_of(source),    std::move(made.builds),  made.host_code};
+          absolute_of(source),    std::move(made.builds),  made.host_code,
+          std::move(made.missing)};
 }
 
 // Makes a plugin of the compiled kernels that a manifest names.
@@ -227,7 +228,8 @@ run::plugin_file plugin_in(const fs::path& path, const compile::build_request& a
   if (path.extension() == ".toml")
     return {name, packed(fs::canonical(path), kept), KZOO_CUDA, {}, {}, false};
   compile::compiled made = compile_for(devices::kind_name(kind), path, asked, kept);
-  return {name, std::move(made.library), kind, absolute_of(path), {}, made.host_code};
+  return {name,           std::move(made.library),    kind, absolute_of(path), {},
+          made.host_code, std::move(made.cut.missing)};
 }
 
 // The plugins that a selector names: one, or a project's.

@@ -102,7 +102,8 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
   for (const exported_unit& u : p.units) {
     if (u.how.generated.empty()) continue;
     std::string& text = files.at(folder_of(u) / place_of(u));
-    text = kernel_code(u.how.kernels, u.source, text, {}).text;
+    const adaptation to{false, !u.missing.empty()};
+    text = without_includes(kernel_code(u.how.kernels, u.source, text, to).text, u.missing);
   }
   for (auto& [place, text] : units) add_text(place, std::move(text), files);
   return linked;

@@ -21,6 +21,7 @@ struct exported_unit {
   source_unit how;
   std::vector<std::string> options;  // of the compiler, beside its own
   std::filesystem::path zoo;  // the folder of all plugins, of one that lies there; else empty
+  std::vector<std::string> missing{};  // headers that the source was compiled without
 };
 
 // The kernel that was the fastest for a problem.

@@ -2,6 +2,7 @@
 
 #include "compile/annotations.hpp"
 #include "compile/description.hpp"
+#include "compile/source_files.hpp"
 #include "compile/source_items.hpp"
 #include "os/text.hpp"
 
@@ -264,6 +265,16 @@ needed_code kernel_code(const manifest::described_kernels& kernels,
     if (!std::filesystem::equivalent(file, source, fault))
       headers.push_back(read_source(file, file.string()));
   return needed_by(entries, text, headers, to);
+}
+
+std::string without_includes(std::string_view text, const std::vector<std::string>& headers) {
+  std::string without;
+  for (const std::string& line : lines_of(text)) {
+    const auto header = includes_in(line);
+    const bool is_left_out = !header.empty() && std::ranges::count(headers, header[0].name) > 0;
+    without += (is_left_out ? "" : line) + '\n';
+  }
+  return without;
 }
 
 }  // namespace kzoo::compile

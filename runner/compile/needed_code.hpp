@@ -40,4 +40,7 @@ needed_code kernel_code(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source, std::string_view text,
                         const adaptation& to);
 
+// Lines that include these headers are empty.
+std::string without_includes(std::string_view text, const std::vector<std::string>& headers);
+
 }  // namespace kzoo::compile

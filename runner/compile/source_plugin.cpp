@@ -160,26 +160,14 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
           : ""));
 }
 
-// A bare kernel's source is compiled as it stands, and if it does not compile, what its kernels
-// need of it is, without headers that the compiler could not find.
-struct source_cut {
-  bool is_cut = false;
-  words missing{};       // headers
-  std::string output{};  // the compiler's about them
-};
 struct try_again {};
 
 // What is left of the source where it is cut.
 needed_code code_without_missing(const source_unit& u, const fs::path& source,
                                  const std::string& text, bool simulated, const words& missing) {
   needed_code code = kernel_code(u.kernels, source, text, {simulated, !missing.empty()});
-  std::string without;
-  for (const std::string& line : lines_of(code.text)) {
-    const auto header = includes_in(line);
-    const bool is_missing = !header.empty() && std::ranges::count(missing, header[0].name) > 0;
-    without += (is_missing ? "" : line) + '\n';
-  }
-  code.text = fmt::format("#line 1 {}\n{}", literal(source.string()), without);
+  code.text =
+      fmt::format("#line 1 {}\n{}", literal(source.string()), without_includes(code.text, missing));
   return code;
 }
 
@@ -355,7 +343,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   const std::string library = source.stem().string() + ".so";
   refuse_unless_source(file, source, how);
   constexpr int kTries = 3;  // where a file is saved while it is compiled
-  source_cut tried;
+  source_cut tried = asked.cut;
   for (int builds = 0;;) {
     try {
       const std::string text = read_source(source, file.string());
@@ -367,7 +355,8 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
           fmt::format("{}{}{}{}", text, u.preamble, u.generated, fmt::join(tried.missing, "\n")));
       const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, how);
       const std::string notes = missing_header_notes(file.string(), tried.missing);
-      if (auto found = kept.find(key, library)) return {std::move(*found), false, notes, host_code};
+      if (auto found = kept.find(key, library))
+        return {std::move(*found), false, notes, host_code, tried};
       if (asked.deadline && steady_seconds() >= *asked.deadline) throw not_begun();
 
       const auto start = fs::file_time_type::clock::now();
@@ -404,7 +393,8 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
               : build_device_code(c, how, u, source, cut, kept, begun.path() / library, failed);
       refuse_if_large(begun.path(), file.string(), how.device);
       if (any_changed_since(includes, start) && ++builds < kTries) continue;
-      return {kept.store(begun.path(), key, library, includes), true, output + notes, host_code};
+      return {kept.store(begun.path(), key, library, includes), true, output + notes, host_code,
+              tried};
     } catch (const try_again&) {
     }
   }

@@ -22,11 +22,20 @@ class does_not_compile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A bare kernel's source is compiled as it stands, and if it does not compile, what its kernels
+// need of it is, without headers that the compiler could not find.
+struct source_cut {
+  bool is_cut = false;
+  std::vector<std::string> missing{};  // headers
+  std::string output{};                // the compiler's about them
+};
+
 struct compiled {
   std::filesystem::path library;
   bool is_new = false;    // not from the cache
   std::string output;     // the compiler's warnings, if it is new, and which headers are missing
   bool host_code = true;  // of the source's: all but bare kernels for a GPU
+  source_cut cut{};
 };
 
 // What a command line says about how sources are built.
@@ -35,6 +44,7 @@ struct build_request {
   std::vector<std::string> architectures;  // instead of those of recipe and source; empty: those
   // No compiler is started later, by steady_seconds(): what is in no cache throws not_begun.
   std::optional<double> deadline{};
+  source_cut cut{};  // what is known of the source to be tried first
 };
 class not_begun {};
 

@@ -2,6 +2,7 @@
 
 #include "compile/bare_kernel.hpp"
 #include "compile/description.hpp"
+#include "compile/needed_code.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
 #include "os/text.hpp"
@@ -37,6 +38,12 @@ attempt compile_point(const fs::path& source, const recipe& how, const build_req
   return {std::nullopt, "", false};
 }
 
+// Whether a bare kernel needs all of its file.
+bool is_whole(const description& d, const fs::path& source, const std::string& text,
+              const tuning_point& point) {
+  return kernel_code(unit_of(d, source, point).kernels, source, text, {}).is_whole;
+}
+
 std::string joined_text(const std::string& name, const std::vector<std::string>& libraries) {
   std::string text =
       fmt::format("#include <kzoo/joined_plugin.hpp>\nKZOO_JOINED_PLUGIN({}", literal(name));
@@ -55,22 +62,32 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (watch.deadline) std::ranges::shuffle(order, std::mt19937_64{});
+  const std::string text = read_source(source, source.string());
+  const description described = describe(source, source.string(), text);
   std::mutex mutex;
   std::size_t done = 0;
-  for_each_block(static_cast<std::int64_t>(points.size()), [&](std::int64_t i) {
-    const std::size_t point = order[static_cast<std::size_t>(i)];
+  build_request request = asked;
+  const auto compile = [&](std::size_t i) {
+    const std::size_t point = order[i];
     attempt& at = attempts[point];
-    build_request request = asked;
-    if (i > 0) request.deadline = watch.deadline;
-    at = compile_point(source, how, request, kept, points[point]);
-    const std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
+    build_request own = request;
+    if (i > 0) own.deadline = watch.deadline;
+    lock.unlock();
+    at = compile_point(source, how, own, kept, points[point]);
+    lock.lock();
+    if (at.made && at.made->cut.is_cut) request.cut = at.made->cut;
     if (at.begun) watch.progress(++done);
-  });
+  };
+  // Of a program, one point finds out what it does not compile with.
+  const std::size_t alone =
+      described.is_bare && !is_whole(described, source, text, points[order[0]]) ? 1 : 0;
+  if (alone > 0) compile(0);
+  for_each_block(static_cast<std::int64_t>(points.size() - alone),
+                 [&](std::int64_t i) { compile(alone + static_cast<std::size_t>(i)); });
 
   tuned_plugin all;
   std::vector<std::string> libraries;
-  const std::string text = read_source(source, source.string());
-  const bool is_bare = describe(source, source.string(), text).is_bare;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::string name = results::point_name(points[i]);
     const auto& [made, output, begun] = attempts[i];
@@ -79,7 +96,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
       continue;
     }
     all.builds.points.push_back({name, points[i], "", {}});
-    if (!is_bare) all.builds.points.back().options = definitions(points[i]);
+    if (!described.is_bare) all.builds.points.back().options = definitions(points[i]);
     if (!made) {
       all.builds.points.back().why_not = "does not compile: " + process::first_error_in(output);
       continue;
@@ -87,6 +104,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
     all.host_code = all.host_code || made->host_code;
     if (all.output.empty()) all.output = made->output;
     all.builds.from_cache += made->is_new ? 0 : 1;
+    all.missing = made->cut.missing;
     // As seen from the folder of another entry of the cache.
     const std::string file = ".." / made->library.lexically_relative(kept.folder());
     libraries.push_back(fmt::format("{{{}, {}}}", literal(name), literal(file)));

@@ -18,8 +18,9 @@ namespace kzoo::compile {
 struct tuned_plugin {
   std::filesystem::path library;
   results::tuned_builds builds;
-  std::string output;      // the compiler's warnings on the first point that was compiled
-  bool host_code = false;  // of the source's, in some point
+  std::string output;                // the compiler's warnings on the first point that was compiled
+  bool host_code = false;            // of the source's, in some point
+  std::vector<std::string> missing;  // headers that were not there, and were left out
 };
 
 // How far compiling is, and how long it may take.

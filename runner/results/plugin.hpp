@@ -78,6 +78,7 @@ struct plugin_record {
   tuned_builds tuned{};
   // Whether the author's host code runs in the process that times it. Otherwise: device code only.
   bool host_code = true;
+  std::vector<std::string> missing{};  // headers that the source includes, and was compiled without
 
   // The library exists but cannot be used, which is an error; a missing build is not.
   bool broken() const { return !file.empty() && !description; }

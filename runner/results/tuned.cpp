@@ -29,6 +29,7 @@ std::vector<std::string> names_of(const std::vector<const cell*>& cells) {
 tuned_plugin plugin_of(const document& d, const plugin_record& p) {
   tuned_plugin t{p.name, p.source, p.file, p.source_sha256, d.experiment.overridden.build_args, ""};
   if (p.description) t.build = p.description->build_info;
+  t.missing = p.missing;
   return t;
 }
 

@@ -36,6 +36,7 @@ struct tuned_plugin {
   std::string source_sha256;
   std::vector<std::string> build_args;  // from the command line
   std::string build;                    // compiler and architectures
+  std::vector<std::string> missing{};   // headers that the source was compiled without
 };
 
 struct tuned {

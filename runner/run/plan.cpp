@@ -95,6 +95,7 @@ loaded_plugin enter(const std::string& name, const results::device& device,
       plugin.record.source_sha256 = sha256_of(file->source);
     plugin.record.tuned = file->tuned;
     plugin.record.host_code = file->host_code;
+    plugin.record.missing = file->missing;
     std::ranges::transform(file + 1, files.end(), std::back_inserter(plugin.shadowed),
                            &run::plugin_file::file);
     return plugin;

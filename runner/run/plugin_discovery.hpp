@@ -23,7 +23,8 @@ struct plugin_file {
   kzoo_device_kind kind{};         // from its folder; 0 if the folder does not say
   std::filesystem::path source{};  // its source file; empty: unknown
   results::tuned_builds tuned{};
-  bool host_code = true;  // whether its author wrote host code
+  bool host_code = true;               // whether its author wrote host code
+  std::vector<std::string> missing{};  // headers that the source includes, and was compiled without
 };
 
 class plugin_discovery {

@@ -46,6 +46,7 @@ void map(auto& io, is<results::plugin_record> auto& p) {
   io.later("source_sha256", p.source_sha256);
   if (io.has("tuned", !p.tuned.points.empty())) io("tuned", p.tuned);
   io.later("host_code", p.host_code);
+  if (io.has("missing_headers", !p.missing.empty())) io("missing_headers", p.missing);
   if (io.has("problem", !p.description)) return io("problem", p.problem);
   io.restore([](auto& description) { description.emplace(); }, p.description);
   io("id", p.description->id);

@@ -41,6 +41,7 @@ void map(auto& io, is<results::tuned_plugin> auto& p) {
   io("file", p.file);
   io("build_args", p.build_args);
   io("build", p.build);
+  if (io.has("missing_headers", !p.missing.empty())) io("missing_headers", p.missing);
 }
 
 void map(auto& io, is<results::tuning_cost> auto& c) {

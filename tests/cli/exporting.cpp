@@ -469,3 +469,41 @@ TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc
   check_shell("cmake --build " + b.out("used"));
   check_shell(b.out("used") + "/use");
 }
+
+TEST_CASE("the kernel of a whole program is exported without what it was compiled without",
+          "[.nvcc]") {
+  bench b;
+  const std::string program = shell_word(b.folder.write(
+      "program.cu",
+      "// kzoo: entry=one<WIDTH> grid=ceil_div(N,WIDTH),M block=WIDTH\n"
+      "// kzoo: arguments=M,N,K,alpha,A,B,beta,C\n// kzoo: tune WIDTH=32,64\n"
+      "#include <torch/extension.h>\nusing namespace torch::indexing;\n"
+      "template <int kWidth>\n__global__ void one(int M, int N, int K, float alpha, "
+      "const float* A, const float* B, float beta, float* C) {\n"
+      "  const int col = blockIdx.x * kWidth + threadIdx.x;\n  float sum = 0;\n"
+      "  if (col >= N) return;\n"
+      "  for (int k = 0; k < K; ++k) sum += A[blockIdx.y * K + k] * B[k * N + col];\n"
+      "  C[blockIdx.y * N + col] = alpha * sum;\n}\n"
+      "torch::Tensor product(torch::Tensor a) { return no_such_function(a); }\n"));
+  const auto tuned = runner("tune " + program +
+                            " --device cpu --sizes 16 --no-journal --json - --baseline serial");
+  INFO(tuned.err);
+  const nlohmann::json plugins = tuned.json().at("plugins");
+  const nlohmann::json& plugin = plugins.at(plugins.at(0).at("name") == "program" ? 0 : 1);
+  CHECK(plugin.at("missing_headers").dump() == R"(["torch/extension.h"])");
+  b.tuned.at("device").at("id") = "cuda:0";
+  b.tuned.at("compute_capability") = "9.0";
+  b.tuned.at("plugins").at(0) = plugin;
+  b.tuned.at("problems").erase(1);
+  auto& best = b.tuned.at("problems").at(0).at("ranked").at(0);
+  best.at("plugin") = "program";
+  best.at("variant") = "WIDTH64";
+  best.at("parameters") = {{"WIDTH", 64}};
+  const auto made = b.exported(b.tuned, "gpu");
+  INFO(made.err);
+  REQUIRE(made.code == 0);
+  constexpr const char* kNote = "program.cu: note: torch/extension.h is not here, and was left out";
+  CHECK(contains(made.err, kNote));
+  CHECK(contains(read_text(b.folder.path() / "gpu" / "README.md"), kNote));
+  check_shell(fmt::format("make -C {} NVCC={}", b.out("gpu"), nvcc()));
+}
