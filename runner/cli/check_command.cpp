@@ -1,12 +1,16 @@
 #include "cli/setup.hpp"
+#include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "os/text.hpp"
 #include "run/plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace kzoo::cli {
 
@@ -29,6 +33,14 @@ int check(const run_options& options) {
       device.id = "cuda";
     }
   }
+  // A space may have thousands of points, which only a run compiles.
+  const std::vector<tuned_source> tuned = take_tuned_sources(e);
+  std::size_t points = 0;
+  for (const tuned_source& of : tuned) {
+    print_to(stdout, "{}: its space has {}, which a run compiles and a check does not\n",
+             printable(of.path.string()), counted(of.points, "point"));
+    points += of.points;
+  }
   const run::plan plan =
       plan_on(std::move(e), std::move(device), options, run::clients_use::describe);
   std::size_t variants = 0, unavailable = 0, broken = 0;
@@ -50,14 +62,15 @@ int check(const run_options& options) {
     return kSomeCellFailed;
   }
   // A missing device may have builds.
-  if (variants == 0 && missing.empty()) {
+  if (variants + points == 0 && missing.empty()) {
     print_to(stderr, "{}: error: nothing to run: none of its plugins is built for {}\n", file,
              plan.device.id);
     return kSomeCellFailed;
   }
-  print_to(stdout, "{}: ok, {} of {} on {} = {} cells on {}\n", file, counted(variants, "variant"),
-           counted(plugins, "plugin"), counted(problems, "problem"), variants * problems,
-           plan.device.id);
+  const std::string more = points == 0 ? "" : fmt::format(" and {}", counted(points, "point"));
+  print_to(stdout, "{}: ok, {} of {}{} on {} = {} cells on {}\n", file,
+           counted(variants, "variant"), counted(plugins, "plugin"), more,
+           counted(problems, "problem"), (variants + points) * problems, plan.device.id);
   if (!options.problems.empty())
     for (const problem& p : plan.experiment.problems) print_to(stdout, "  {}\n", problem_name(p));
   const std::string& description = plan.experiment.description;

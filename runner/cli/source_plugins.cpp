@@ -399,6 +399,29 @@ void add_files(std::vector<selector>& selectors, const results::experiment& e,
   selectors = std::move(named);
 }
 
+std::vector<tuned_source> take_tuned_sources(results::experiment& e) {
+  const build_options options{e, KZOO_CPU};
+  std::set<std::string> sources;
+  std::vector<tuned_source> tuned;
+  const auto is_tuned = [&](const selector& s) {
+    const auto file = as_file(s.text);
+    if (!file) return false;
+    const fs::path path = path_of(s, *file, e.file);
+    if (!is_source(path)) return false;
+    check_file(path, to_string(s.where));
+    sources.insert(path.stem().string());
+    const auto space = space_of(path, options);
+    if (!space) return false;
+    tuned.push_back({path, wanted_points(*space, {file->variant}, s).size()});
+    return true;
+  };
+  std::erase_if(e.plugins, is_tuned);
+  if (e.baseline && is_tuned(*e.baseline)) e.baseline.reset();
+  check_spaces(e, sources);
+  for (const tuned_source& of : tuned) e.spaces.erase(of.path.stem().string());
+  return tuned;
+}
+
 void require_device_code(const run::plugin_file& p) {
   if (!p.host_code) return;
   const bool is_source = !p.source.empty() && !fs::is_directory(p.source);

@@ -6,6 +6,7 @@
 #include "run/plan.hpp"
 #include "run/plugin_discovery.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <stdexcept>
@@ -25,6 +26,15 @@ class has_host_code : public std::runtime_error {
 // Throws input::invalid, compile::does_not_compile, and has_host_code before loading.
 void add_files(std::vector<selector>& selectors, const results::experiment& e,
                kzoo_device_kind kind, run::plugin_discovery& plugins);
+
+// A source that is tuned, and the number of configurations in its space.
+struct tuned_source {
+  std::filesystem::path path;
+  std::size_t points;
+};
+// Takes such sources out of the experiment's plugins and baseline, and compiles nothing. Throws
+// input::invalid.
+std::vector<tuned_source> take_tuned_sources(results::experiment& e);
 
 // The files of the experiment, of the plugins that it names by files, and of the loaded plugins:
 // also headers, manifests and their kernels. Throws input::invalid if a file is missing.

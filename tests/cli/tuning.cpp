@@ -322,13 +322,33 @@ TEST_CASE("a point that hangs costs its own limit, and not the budget") {
   b.folder.write("e.toml",
                  "plugins = ['./mine.cpp']\nproblem = {sizes = [16]}\n"
                  "verify = {timeout_seconds = 6}\ntiming = {rounds = 5, max_seconds = 0.1}\n");
-  b.runner("check e.toml --device cpu");  // so that the points are compiled
+  b.runner("run e.toml --device cpu --no-journal");  // so that the points are compiled
   const auto tuned = b.runner("tune e.toml --device cpu --no-journal --budget 5s --json t.json");
   INFO(tuned.out << tuned.err);
   CHECK(contains(tuned.out, "1 hung"));
   const auto best = nlohmann::json::parse(read_text(b.folder.path() / "t.json")).at("problems");
   REQUIRE(best.at(0).at("ranked").size() == 1);
   CHECK(best.at(0).at("ranked").at(0).at("variant") == "TIMES1");
+}
+
+TEST_CASE("check reads a space, and compiles none of its points") {
+  const tuning_bench b;
+  b.folder.write("mine.cpp", std::string("// kzoo: native\n// kzoo: tune TIMES=3,1 TILE=1,2,4\n") +
+                                 "#error \"this is compiled\"\nint both = TIMES * TILE;\n");
+  const auto experiment = [&](const std::string& more) {
+    b.folder.write("e.toml", "plugins = ['./mine.cpp']\nproblem = {sizes = [16, 32]}\n" + more);
+  };
+  experiment("");
+  const auto checked = b.runner("check e.toml --device cpu");
+  CHECK(checked.out ==
+        "./mine.cpp: its space has 6 points, which a run compiles and a check does not\n"
+        "e.toml: ok, 0 variants of 0 plugins and 6 points on 2 problems = 12 cells on cpu\n");
+  CHECK(checked.err.empty());
+  CHECK(checked.code == 0);
+  experiment("[tune.mine]\nTIMES = [1]\nTILE = [2]\nrestrictions = ['TIMES > 1']\n");
+  kzoo::test::check_refused("check e.toml --device cpu", {"e.toml:"}, in(b.folder));
+  experiment("[tune.yours]\nTIMES = [1]\n");
+  kzoo::test::check_refused("check e.toml --device cpu", {"write [tune.mine]"}, in(b.folder));
 }
 
 TEST_CASE("a tuning that is interrupted writes what is decided") {
