@@ -6,7 +6,7 @@ set -euo pipefail
 
 tree=$1
 work=$2
-runner=$3
+runner=$(realpath "$3")
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/tree" "$work/etc"
 
