@@ -2,6 +2,7 @@
 
 #include "compile/annotations.hpp"
 #include "compile/description.hpp"
+#include "compile/edited_text.hpp"
 #include "compile/source_files.hpp"
 #include "compile/source_items.hpp"
 #include "os/text.hpp"
@@ -106,39 +107,6 @@ class need_search {
   std::vector<std::span<const token>> waiting_;
 };
 
-// A source whose lines keep their numbers.
-class edited_text {
- public:
-  explicit edited_text(std::string_view source) : source_(source) {}
-
-  std::size_t begin_of(const token& t) const {
-    return static_cast<std::size_t>(t.text.data() - source_.data());
-  }
-  std::size_t end_of(const token& t) const { return begin_of(t) + t.text.size(); }
-  unsigned line_of(std::size_t at) const {
-    return 1 + static_cast<unsigned>(std::ranges::count(source_.substr(0, at), '\n'));
-  }
-
-  // In the order of the source.
-  void replace(std::size_t begin, std::size_t end, std::string_view by) {
-    text_ += source_.substr(copied_, begin - copied_);
-    text_ += by;
-    text_.append(
-        static_cast<std::size_t>(std::ranges::count(source_.substr(begin, end - begin), '\n')),
-        '\n');
-    copied_ = end;
-  }
-  std::string_view between(std::size_t begin, std::size_t end) const {
-    return source_.substr(begin, end - begin);
-  }
-  std::string text() const { return text_ + std::string(source_.substr(copied_)); }
-
- private:
-  std::string_view source_;
-  std::string text_;
-  std::size_t copied_ = 0;
-};
-
 // Leaves out all but the directives that count wherever they stand.
 void leave_out(std::span<const token> declared, edited_text& text) {
   constexpr std::array<std::string_view, 4> kGo{"pragma", "include", "error", "warning"};
@@ -151,45 +119,6 @@ void leave_out(std::span<const token> declared, edited_text& text) {
     begin = text.end_of(t);
   }
   text.replace(begin, std::max(begin, text.end_of(declared.back())), "");
-}
-
-// Behind what stands in parentheses, if they begin here.
-std::size_t past_parentheses(std::span<const token> tokens, std::size_t at) {
-  int depth = 0;
-  for (; at < tokens.size(); ++at) {
-    depth += tokens[at].text == "(" ? 1 : tokens[at].text == ")" ? -1 : 0;
-    if (depth == 0) return tokens[at].text == ")" ? at + 1 : at;
-  }
-  return at;
-}
-
-// `extern __shared__ float tile[];`
-void replace_dynamic_shared(std::span<const token> statement, edited_text& text) {
-  constexpr std::array<std::string_view, 5> kNoType{"extern", "__shared__", "__align__", "alignas",
-                                                    "__attribute__"};
-  const std::size_t count = statement.size();
-  if (count < 5 || std::ranges::count(statement, "__shared__", &token::text) == 0) return;
-  if (statement[count - 3].text != "[" || statement[count - 2].text != "]") return;
-  std::size_t type = 0;
-  while (type + 4 < count && std::ranges::count(kNoType, statement[type].text) > 0)
-    type = past_parentheses(statement, type + 1);
-  const token& name = statement[count - 4];
-  const std::size_t type_begin = text.begin_of(statement[type]);
-  const std::string_view of = trimmed(text.between(type_begin, text.begin_of(name)));
-  text.replace(text.begin_of(statement[0]), text.end_of(statement[count - 1]),
-               fmt::format("{0}* {1} = kzoo::dynamic_shared<{0}>();", of, name.text));
-}
-
-void replace_all_dynamic_shared(std::span<const token> function, edited_text& text) {
-  for (std::size_t begin = 1; begin < function.size(); ++begin) {
-    if (function[begin].text != "extern") continue;
-    const auto rest = function.subspan(begin);
-    const auto end = std::ranges::find(rest, ";", &token::text);
-    if (end == rest.end()) return;
-    const auto length = static_cast<std::size_t>(end - rest.begin()) + 1;
-    replace_dynamic_shared(rest.first(length), text);
-    begin += length - 1;
-  }
 }
 
 // Before `using namespace torch::indexing;`, for a header that is not here may be what declares it.
@@ -243,7 +172,8 @@ needed_code needed_by(const std::vector<std::string>& entries, std::string_view 
       leave_out(tokens, text);
       continue;
     }
-    if (to.simulated) replace_all_dynamic_shared(tokens, text);
+    for (std::size_t at = 1; to.simulated && at < tokens.size(); ++at)
+      at = replace_dynamic_shared(tokens, at, text);
     if (to.lacks_headers) declare_namespace(tokens, aliases, text);
     if (d.is_marked || !d.has_body || d.names.empty()) continue;
     result.unmarked.push_back({std::string(d.names.front()),
