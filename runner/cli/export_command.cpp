@@ -88,6 +88,10 @@ exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
   if (!plugin.source_sha256.empty() && sha256(text) != plugin.source_sha256)
     input::refuse(name, "has changed since it was tuned: tune it again");
   const compile::description d = compile::describe(plugin.source, name, text);
+  if (d.function)
+    input::refuse(name, fmt::format("its kernel is launched by {}, which takes tensors, and only "
+                                    "plugins and kernels with a description are exported",
+                                    d.function->name));
   exported_unit unit{
       "", plugin.source, compile::unit_of(d, plugin.source, k.parameters), plugin.build_args,
       "", plugin.missing};

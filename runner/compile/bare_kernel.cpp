@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <vector>
 
@@ -162,6 +164,16 @@ std::string argument_tuple(const std::vector<argument>& arguments) {
       fmt::join(values, ", "));
 }
 
+// An argument of a function that takes tensors, by its name in a description.
+std::string given_to_function(const std::string& argument) {
+  if (argument == "A" || argument == "B" || argument == "C")
+    return fmt::format("kzoo_{}", argument);
+  return fmt::format("kzoo_x.{}",
+                     argument.size() > 1
+                         ? argument
+                         : std::string(1, static_cast<char>(std::tolower(argument[0]))));
+}
+
 }  // namespace
 
 std::string literal(std::string_view text) {
@@ -197,6 +209,28 @@ std::string plugin_text(const manifest::described_kernels& kernels,
   const std::string summary = kernels.summary.empty() ? "a bare kernel" : kernels.summary;
   return text + fmt::format("}}  // namespace\n\nKZOO_PLUGIN({}, {},\n            {});\n",
                             literal(name), literal(summary), fmt::join(table, ",\n            "));
+}
+
+std::string plugin_text(const manifest::described_kernels& kernels, const tensor_function& function,
+                        const std::filesystem::path& source) {
+  const described_variant& d = kernels.variants.front();
+  const std::string call =
+      fmt::format("::{}({})", function.name, joined(function.arguments, given_to_function));
+  const bool takes_c = std::ranges::count(function.arguments, "C") > 0;
+  return fmt::format(
+      "#include <kzoo/tensor_function.hpp>\n#include \"{}\"\n\nnamespace {{\nstruct {} {{\n{}"
+      "  static constexpr bool takes_c = {};\n"
+      "  static at::Tensor call([[maybe_unused]] const kzoo::tensors::product& kzoo_x,\n"
+      "                         at::Tensor& kzoo_A, at::Tensor& kzoo_B,\n"
+      "                         [[maybe_unused]] at::Tensor& kzoo_C) {{\n{}    {};\n  }}\n}};\n"
+      "}}  // namespace\n\n"
+      "KZOO_PLUGIN({}, {}, kzoo::variant<kzoo::tensor_function<{}>>({}, {}));\n",
+      source.filename().string(), struct_name(0), members(d), takes_c, line_mark(d.entry_at),
+      function.returns_tensor ? "return " + call : call + "; return kzoo_C",
+      literal(source.stem().string()),
+      literal(kernels.summary.empty() ? "started by a function that takes tensors"
+                                      : kernels.summary),
+      struct_name(0), literal(d.launch.id), literal(d.launch.entry));
 }
 
 std::string mark_text(const manifest::described_kernels& kernels) {

@@ -2,6 +2,7 @@
 // Kernels that are no plugin, with a description of their launches: a manifest NAME.toml beside
 // NAME.cu, or the same keys in `// kzoo:` lines.
 
+#include "compile/tensor_functions.hpp"
 #include "manifest/variants.hpp"
 
 #include <filesystem>
@@ -16,6 +17,10 @@ std::string literal(std::string_view text);
 // The text of a plugin that launches the kernels, which are in `source`; it includes that by its
 // name, so that its folder may have any.
 std::string plugin_text(const manifest::described_kernels& kernels,
+                        const std::filesystem::path& source);
+
+// The same of one whose function starts its kernels.
+std::string plugin_text(const manifest::described_kernels& kernels, const tensor_function& function,
                         const std::filesystem::path& source);
 
 // What follows that text where nothing but its device code is compiled: for each variant, and each

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -155,6 +156,52 @@ void add_sdk_headers(const fs::path& source, std::set<fs::path>& known,
   }
 }
 
+bool has_key(const node_table& keys, const char* key) {
+  return std::ranges::count(keys, key, &table_entry::key) > 0;
+}
+
+// The only function of the source that takes tensors, or the one that the keys name.
+std::optional<tensor_function> chosen_function(const fs::path& source, const description& d) {
+  std::vector<tensor_function> found = tensor_functions_in(d.text);
+  std::string wanted, names;
+  input::diagnostics report(d.file, d.text);
+  experiment::table_reader keys(d.keys, "", report);
+  keys.read(kFunctionKey, wanted, experiment::text);
+  const bool is_named = !wanted.empty();
+  report.throw_if_any();
+  for (const tensor_function& f : found) names += (names.empty() ? "" : ", ") + f.name;
+  if (is_named)
+    std::erase_if(found, [&](const tensor_function& f) {
+      return f.name != wanted && !f.name.ends_with("::" + wanted);
+    });
+  if (found.empty() && !is_named) return std::nullopt;
+  if (found.empty()) {
+    input::refuse(d.file, fmt::format("has no function {} that takes two or three tensors{}",
+                                      wanted, names.empty() ? "" : "; those that do: " + names));
+  }
+  if (found.size() > 1) {
+    input::refuse(d.file,
+                  fmt::format("has several functions that take tensors, {0}: name one in its first "
+                              "lines, `// kzoo: function={1}`",
+                              names, found.front().name));
+  }
+  const tensor_function& only = found.front();
+  const std::string where = fmt::format("{}:{}", d.file, only.line);
+  if (!only.flaw.empty())
+    input::refuse(where,
+                  fmt::format("{} cannot be called for a product: {}", only.name, only.flaw));
+  for (const fs::path& file : source_and_headers(source)) {
+    std::error_code fault;
+    if (fs::equivalent(file, source, fault)) continue;
+    if (input::read_file(file, kSourceFile).find("<<<") != std::string::npos)
+      input::refuse(file.string(),
+                    fmt::format("launches a kernel with <<<>>>, which is taken in {} "
+                                "alone: move it there",
+                                d.file));
+  }
+  return only;
+}
+
 }  // namespace
 
 std::set<fs::path> source_and_headers(const fs::path& source) {
@@ -176,9 +223,9 @@ description describe(const fs::path& source, const std::string& name, const std:
   input::diagnostics report(name, text);
   description d{name, text, annotations(text, report), report.at(1, 1), !is_plugin(text)};
   report.throw_if_any();
-  const bool says_entry = std::ranges::count(d.keys, "entry", &table_entry::key) > 0;
+  const bool says_entry = has_key(d.keys, "entry"), says_function = has_key(d.keys, kFunctionKey);
   std::error_code fault;
-  if (d.is_bare && !says_entry &&
+  if (d.is_bare && !says_entry && !says_function &&
       fs::symlink_status(manifest, fault).type() != fs::file_type::not_found) {
     d.file = manifest.string();
     d.text = input::read_file(manifest, kManifestFile);
@@ -186,6 +233,11 @@ description describe(const fs::path& source, const std::string& name, const std:
     d.keys = experiment::parse_document(d.text, of_manifest);
     d.top = of_manifest.at(1, 1);
     of_manifest.throw_if_any();
+    return d;
+  }
+  if (d.is_bare && !says_entry) d.function = chosen_function(source, d);
+  if (d.function) {
+    d.is_bare = false;
     return d;
   }
   if (d.is_bare && has_kernel && !says_entry) {

@@ -3,6 +3,7 @@
 // plugin.
 
 #include "compile/annotations.hpp"
+#include "compile/tensor_functions.hpp"
 #include "results/tuning.hpp"
 
 #include <filesystem>
@@ -16,17 +17,19 @@ namespace kzoo::compile {
 struct description {
   std::string file, text;  // where it is said
   experiment::node_table keys;
-  location top;          // where to say what is missing
-  bool is_bare = false;  // kernels without a plugin, launched as the keys say
+  location top;                               // where to say what is missing
+  bool is_bare = false;                       // kernels without a plugin, launched as the keys say
+  std::optional<tensor_function> function{};  // which launches them instead
 };
 
-inline constexpr const char* kTuneKey = "tune";
+inline constexpr const char *kTuneKey = "tune", *kFunctionKey = "function";
 
 // The text of a source. `name`: as the user typed it.
 std::string read_source(const std::filesystem::path& source, const std::string& name);
 // The source, what it includes by "…" from its folder, and so on, as far as they are there.
 std::set<std::filesystem::path> source_and_headers(const std::filesystem::path& source);
-// Throws input::invalid for a kernel of which nothing says how it is launched.
+// Throws input::invalid for a kernel of which nothing says how it is launched, and where several
+// functions could be meant.
 description describe(const std::filesystem::path& source, const std::string& name,
                      const std::string& text);
 

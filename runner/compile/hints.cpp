@@ -68,6 +68,22 @@ std::vector<std::string> unknown_names(const std::string& compiler_output) {
   return names;
 }
 
+// What the compiler misses in the namespaces of PyTorch, and in its tensors.
+std::vector<std::string> missing_of_torch(const std::string& output) {
+  static const std::regex kMissing(
+      "(?:\u2018|')(\\w+)(?:\u2019|') is not a member of (?:\u2018|')(?:torch|at|c10)[:\\w]*|"
+      "(?:\u2018|')class at::Tensor(?:\u2019|') has no member named (?:\u2018|')(\\w+)|"
+      "namespace \"(?:torch|at|c10)[:\\w]*\" has no member \"(\\w+)\"|"
+      "class \"at::Tensor\" has no member \"(\\w+)\"");
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(output.begin(), output.end(), kMissing), end; at != end; ++at) {
+    std::string name;
+    for (std::size_t i = 1; i < at->size(); ++i) name += (*at)[i].str();
+    add_once(found, ((*at)[1].matched || (*at)[3].matched ? "torch::" : "Tensor::") + name);
+  }
+  return found;
+}
+
 // How the names of a library's functions begin, and the words of a `kzoo:` line that link it; the
 // first that fits counts.
 struct linked_library {
@@ -146,6 +162,11 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
     text += fmt::format(
         "{}: note: what the linker misses comes with `// kzoo: {}` in the first lines\n", file,
         words);
+  for (const std::string& name : missing_of_torch(std::string(compiler_output)))
+    text += fmt::format(
+        "{}: note: {} is not there: operators of PyTorch are not available, and what a function that "
+        "takes tensors calls is in <kzoo/tensors.hpp> (docs/porting.md)\n",
+        file, name);
   if (device == "cuda") {
     const bool of_hopper = has(compiler_output, "wgmma") || has(compiler_output, "setmaxnreg") ||
                            has(compiler_output, "sm_90a");

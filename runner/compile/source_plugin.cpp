@@ -3,6 +3,7 @@
 #include "compile/bare_kernel.hpp"
 #include "compile/device_code.hpp"
 #include "compile/hints.hpp"
+#include "compile/launches.hpp"
 #include "compile/needed_code.hpp"
 #include "compile/run_compiler.hpp"
 #include "compile/source_files.hpp"
@@ -58,7 +59,7 @@ struct commands {
 
 // Whether nothing but the device code of a source is compiled.
 bool is_device_code(const source_unit& u, const recipe& how) {
-  return !u.generated.empty() && !how.launcher.empty();
+  return !u.generated.empty() && !u.has_function && !how.launcher.empty();
 }
 
 commands commands_for(const fs::path& source, const recipe& how, const source_unit& unit,
@@ -81,6 +82,7 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
   compile.push_back(fmt::format("-DKZOO_BUILD_INFO=\"{}\"", info));
   if (settings.native && !is_cuda) compile.emplace_back("-DKZOO_NATIVE=1");
   if (!is_cuda && !settings.native) append(compile, {"-I", how.simulated_include});
+  if (unit.has_function) append(compile, {"-I", how.include + "/kzoo/torch_headers"});
   append(compile, {"-I", how.include, "-I", source.parent_path().string()});
   append(compile, settings.options);
   append(compile, asked.options);
@@ -162,12 +164,24 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
 
 struct try_again {};
 
+// Makes the compiler name the source for the text.
+std::string numbered_lines(const std::string& text, const fs::path& source) {
+  return fmt::format("#line 1 {}\n{}", literal(source.string()), without_byte_order_mark(text));
+}
+
+std::string function_note(const std::string& file, const source_unit& u) {
+  if (!u.has_function) return "";
+  return fmt::format(
+      "{}: note: {} launches its kernels: this host code runs each time, and counts in the time\n",
+      file, u.kernels.variants[0].launch.entry);
+}
+
 // What is left of the source where it is cut.
 needed_code code_without_missing(const source_unit& u, const fs::path& source,
                                  const std::string& text, bool simulated, const words& missing) {
   needed_code code = kernel_code(u.kernels, source, text, {simulated, !missing.empty()});
-  code.text =
-      fmt::format("#line 1 {}\n{}", literal(source.string()), without_includes(code.text, missing));
+  if (u.has_function) code.unmarked.clear();  // all of it is what is compiled
+  code.text = numbered_lines(without_includes(code.text, missing), source);
   return code;
 }
 
@@ -317,6 +331,25 @@ void refuse_unless_source(const fs::path& file, const fs::path& source, const re
   }
 }
 
+// What the source says of the product that its function computes.
+manifest::described_variant variant_of(const description& d) {
+  const tensor_function& f = *d.function;
+  const needed_code code = needed_by({f.name}, d.text, {}, {});
+  manifest::described_variant v;
+  v.launch.entry = f.name;
+  v.entry_at = {d.file, f.line, 1};
+  v.types = types_of_tensors(code.text);
+  v.layouts = {layout::nn};
+  v.launch.type_a = v.types[0].a;
+  v.launch.type_b = v.types[0].b;
+  v.launch.type_c = v.types[0].c;
+  using enum manifest::argument_kind;
+  for (const auto kind : {a, b, c}) v.launch.arguments.push_back({kind, {}, "", 0});
+  for (const auto& [name, kind] : {std::pair("alpha", alpha), std::pair("beta", beta)})
+    if (std::ranges::count(f.arguments, name) > 0) v.launch.arguments.push_back({kind, {}, "", 0});
+  return v;
+}
+
 }  // namespace
 
 source_unit unit_of(const description& d, const fs::path& source,
@@ -328,12 +361,18 @@ source_unit unit_of(const description& d, const fs::path& source,
   keys.find(kTuneKey);
   if (d.is_bare)
     u.kernels = manifest::read_variants(keys, manifest::kernel_origin::source, d.top, report);
+  if (d.function) {
+    keys.find(kFunctionKey);
+    u.has_function = true;
+    u.kernels = manifest::read_started(keys, variant_of(d), report);
+  }
   keys.finish();
   report.throw_if_any();
   if (d.is_bare)
     u.generated = plugin_text(u.kernels, source);
   else
     u.preamble = preamble(source, point);
+  if (d.function) u.generated = plugin_text(u.kernels, *d.function, source);
   return u;
 }
 
@@ -354,7 +393,8 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
           c, how,
           fmt::format("{}{}{}{}", text, u.preamble, u.generated, fmt::join(tried.missing, "\n")));
       const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, how);
-      const std::string notes = missing_header_notes(file.string(), tried.missing);
+      const std::string notes =
+          missing_header_notes(file.string(), tried.missing) + function_note(file.string(), u);
       if (auto found = kept.find(key, library))
         return {std::move(*found), false, notes, host_code, tried};
       if (asked.deadline && steady_seconds() >= *asked.deadline) throw not_begun();
@@ -375,11 +415,12 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
                result);
       };
       std::optional<std::string> cut;
-      if (tried.is_cut) {
-        cut = code_without_missing(u, source, text, simulated, tried.missing).text;
-        // The author's headers come first, as beside the source. nvcc has them before its own.
-        if (how.device != "cuda") append(c.compile, {"-iquote", source.parent_path().string()});
-      }
+      if (tried.is_cut) cut = code_without_missing(u, source, text, simulated, tried.missing).text;
+      if (u.has_function)
+        cut = with_launches_called(cut.value_or(numbered_lines(text, source)), simulated);
+      // The author's headers come first, as beside the source. nvcc has them before its own.
+      if (cut && how.device != "cuda")
+        append(c.compile, {"-iquote", source.parent_path().string()});
       fs::path compiled_file = source;
       if (is_bare && host_code) {
         compiled_file =

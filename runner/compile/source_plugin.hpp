@@ -55,6 +55,7 @@ struct source_unit {
   std::string preamble;                   // before the source, where the values are macros
   std::string generated;                  // "": the source itself
   manifest::described_kernels kernels{};  // of a plugin's text that is generated
+  bool has_function = false;              // of the source's, which launches them
 };
 source_unit unit_of(const description& d, const std::filesystem::path& source,
                     const results::tuning_point& point);

@@ -1,6 +1,7 @@
 #pragma once
 // C++ divided into tokens, as far as one has to know to find declarations in it.
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct token {
   token_kind kind;
   std::string_view text;  // a part of the source
 };
+using token_list = std::span<const token>;
 
 // All but spaces and comments. A symbol is one character; a directive is what stands from '#' to
 // the end of its line, or of the last one that it goes on in.

@@ -54,14 +54,24 @@ class variant_reader {
   variant_reader(kernel_origin origin, const std::vector<tensor_map>& maps)
       : is_source_(origin == kernel_origin::source), maps_(maps) {}
 
-  void read(table_reader& keys, described_variant& v) const {
+  // What is no business of the launch.
+  void read_product(table_reader& keys, described_variant& v) const {
     kernel_variant& launch = v.launch;
     keys.read("summary", launch.summary, experiment::text);
+    read_kinds(keys, v);
+    read_granularity(keys, launch);
+    keys.read("compute_capability", launch.compute_capability, experiment::integer_in(0, 999));
+    keys.read("reads_c", launch.reads_c, experiment::flag);
+    keys.read("nondeterministic", launch.nondeterministic, experiment::flag);
+  }
+
+  void read(table_reader& keys, described_variant& v) const {
+    kernel_variant& launch = v.launch;
+    read_product(keys, v);
     if (const auto found = keys.find("entry")) {
       v.entry_at = found->content.where;
       keys.read("entry", launch.entry, [&](const value& name) { return entry(name); });
     }
-    read_kinds(keys, v);
     const auto from = [](std::int64_t least, std::int64_t most) {
       return [=](const value& size) { return expression_text(size, least, most); };
     };
@@ -72,10 +82,6 @@ class variant_reader {
     read_dim3(keys, "cluster", 1U, launch.cluster, experiment::integer_in(1, 16));
     keys.read("shared", launch.dynamic_shared, from(0, kMost32));
     keys.read("workspace", launch.workspace, from(0, std::numeric_limits<std::int64_t>::max()));
-    read_granularity(keys, launch);
-    keys.read("compute_capability", launch.compute_capability, experiment::integer_in(0, 999));
-    keys.read("reads_c", launch.reads_c, experiment::flag);
-    keys.read("nondeterministic", launch.nondeterministic, experiment::flag);
     const number_type usual = is_source_ ? number_type::i64 : number_type::i32;
     stage_list epilogue;
     keys.read("epilogue", epilogue, experiment::read_epilogue);
@@ -260,6 +266,17 @@ std::string read_id(table_reader& keys, const std::string& entry) {
 }
 
 }  // namespace
+
+described_kernels read_started(table_reader& keys, described_variant known,
+                               input::diagnostics& report) {
+  described_kernels all;
+  all.maps = read_maps(keys, kernel_origin::source, report);
+  variant_reader(kernel_origin::source, all.maps).read_product(keys, known);
+  all.summary = known.launch.summary;
+  known.launch.id = id_from(known.launch.entry);
+  all.variants.push_back(std::move(known));
+  return all;
+}
 
 described_kernels read_variants(table_reader& keys, kernel_origin origin, const location& top,
                                 input::diagnostics& report) {

@@ -32,5 +32,9 @@ struct described_kernels {
 // type of an argument is i32 for a compiled kernel, its parameter's type for a source.
 described_kernels read_variants(experiment::table_reader& keys, kernel_origin origin,
                                 const location& top, input::diagnostics& report);
+// The keys of one that is started by a function of its source's, which decides on the launch, over
+// what is known of it.
+described_kernels read_started(experiment::table_reader& keys, described_variant known,
+                               input::diagnostics& report);
 
 }  // namespace kzoo::manifest

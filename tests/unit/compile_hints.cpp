@@ -65,6 +65,21 @@ TEST_CASE("what the linker misses is named as the word of a kzoo: line", "[compi
   CHECK(noted("mine") == "");
 }
 
+TEST_CASE("what is not there of PyTorch is named, as each compiler says it", "[compile]") {
+  const auto noted = [](const std::string& device, const std::string& words) {
+    return hints(device, "m.cu", "", "m.cu:1:2: error: " + words + "\n");
+  };
+  constexpr const char* kNote = "m.cu: note: torch::matmul is not there: operators of PyTorch";
+  CHECK_THAT(noted("cpu", "'matmul' is not a member of 'torch'"), ContainsSubstring(kNote));
+  CHECK_THAT(noted("cuda", "namespace \"torch\" has no member \"matmul\""),
+             ContainsSubstring(kNote));
+  CHECK_THAT(noted("cpu", "'class at::Tensor' has no member named 'to'"),
+             ContainsSubstring("note: Tensor::to is not there"));
+  CHECK_THAT(noted("cuda", "class \"at::Tensor\" has no member \"to\""),
+             ContainsSubstring("note: Tensor::to is not there"));
+  CHECK(noted("cpu", "'matmul' is not a member of 'mine'") == "");
+}
+
 TEST_CASE("where to cut a file is said by its line", "[compile]") {
   const kzoo::compile::needed_code code{"", {{"help", 3, 5}, {"other", 8, 9}}, 7};
   const std::string notes = host_code_hints("m.cu", code, "m.cu(4): error: x\n");

@@ -181,19 +181,40 @@ void bare_clear_c(const Gemm& g, [[maybe_unused]] stream_t stream) {
 #endif
 }
 
+// Supports the problems that the launch of the description takes.
 template <class Description>
-struct bare_kernel : Description {
+struct planned : Description {
   static constexpr bool combines = true;
-
-  bare_kernel(const kzoo_problem& p, const kzoo_device& d) : plan_(plan_for(p, d)) {
-    constexpr std::size_t kWithoutOptIn = 48 * 1024;
-    if (plan_.dynamic_shared > kWithoutOptIn) allow_shared(typename Description::types{});
-  }
 
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     plan_for(p, d);  // throws if there is none
     return nullptr;
   }
+
+ protected:
+  static const manifest::kernel_variant& variant() {
+    static const manifest::kernel_variant v = Description::launch();
+    return v;
+  }
+
+  // For the problem's types and layout; the variant may have several.
+  static manifest::launch_plan plan_for(const kzoo_problem& p, const kzoo_device& d) {
+    manifest::kernel_variant v = variant();
+    v.type_a = p.type_a;
+    v.type_b = p.type_b;
+    v.type_c = p.type_c;
+    v.layout = layout_of(p);
+    return manifest::plan_launch(v, p, d);
+  }
+};
+
+template <class Description>
+struct bare_kernel : planned<Description> {
+  bare_kernel(const kzoo_problem& p, const kzoo_device& d) : plan_(plan_for(p, d)) {
+    constexpr std::size_t kWithoutOptIn = 48 * 1024;
+    if (plan_.dynamic_shared > kWithoutOptIn) allow_shared(typename Description::types{});
+  }
+
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     return plan_for(p, d).workspace;
   }
@@ -224,20 +245,8 @@ struct bare_kernel : Description {
   }
 
  private:
-  static const manifest::kernel_variant& variant() {
-    static const manifest::kernel_variant v = Description::launch();
-    return v;
-  }
-
-  // For the problem's types and layout, of which the variant may have several.
-  static manifest::launch_plan plan_for(const kzoo_problem& p, const kzoo_device& d) {
-    manifest::kernel_variant v = variant();
-    v.type_a = p.type_a;
-    v.type_b = p.type_b;
-    v.type_c = p.type_c;
-    v.layout = layout_of(p);
-    return manifest::plan_launch(v, p, d);
-  }
+  using planned<Description>::plan_for;
+  using planned<Description>::variant;
 
   static dim3 dims(const std::array<std::uint32_t, 3>& of) { return dim3(of[0], of[1], of[2]); }
 

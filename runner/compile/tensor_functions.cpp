@@ -1,0 +1,222 @@
+#include "compile/tensor_functions.hpp"
+
+#include "compile/source_items.hpp"
+#include "compile/tokens.hpp"
+#include "os/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace kzoo::compile {
+namespace {
+
+bool is_tensor(const token& t) { return t.text == "Tensor"; }
+
+// At the commas that stand in no bracket.
+std::vector<token_list> divided(token_list list) {
+  std::vector<token_list> parts;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    const std::string_view text = list[at].text;
+    if (text == "(" || text == "<" || text == "{" || text == "[") ++depth;
+    if (text == ")" || text == ">" || text == "}" || text == "]") --depth;
+    if (text != "," || depth != 0) continue;
+    parts.push_back(list.subspan(begin, at - begin));
+    begin = at + 1;
+  }
+  if (begin < list.size()) parts.push_back(list.subspan(begin));
+  return parts;
+}
+
+struct parameter {
+  std::string_view name;
+  bool is_tensor = false, has_default = false;
+};
+parameter parameter_of(token_list all) {
+  const auto equals = std::ranges::find(all, "=", &token::text);
+  const token_list head(all.begin(), equals);
+  parameter p{"", false, equals != all.end()};
+  if (head.empty() || head.back().kind != token_kind::word) return p;
+  p.name = head.back().text;
+  const bool is_in_template = std::ranges::count(head, "<", &token::text) > 0;
+  p.is_tensor = !is_in_template && std::ranges::any_of(head.first(head.size() - 1), is_tensor);
+  return p;
+}
+
+bool is_name_of_c(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames{"c", "C", "out", "output", "result", "D"};
+  return std::ranges::count(kNames, name) > 0;
+}
+
+// What a parameter that is no tensor gets, by its name; "": it is not known.
+std::string scalar_called(std::string_view name) {
+  constexpr std::array<std::string_view, 3> kSizes{"M", "N", "K"};
+  if (name == "alpha" || name == "beta") return std::string(name);
+  std::string upper(name);
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  return std::ranges::count(kSizes, upper) > 0 ? upper : "";
+}
+
+// A, B and C in the order of the tensors: C is the one that is called so, or the last of a function
+// that returns none.
+std::vector<std::string> matrices(const std::vector<parameter>& tensors, tensor_function& f) {
+  std::vector<std::string> all{"A", "B"};
+  if (tensors.size() < 3) return all;
+  const auto named = std::ranges::find_if(tensors, is_name_of_c, &parameter::name);
+  if (named == tensors.end() && f.returns_tensor) {
+    f.flaw = fmt::format(
+        "its third tensor is called {}, and a product has one beside A and B, which is called c or "
+        "out",
+        tensors[2].name);
+  }
+  all.insert(named == tensors.end() ? all.end() : all.begin() + (named - tensors.begin()), "C");
+  return all;
+}
+
+void give_arguments(const std::vector<parameter>& parameters, tensor_function& f) {
+  std::vector<parameter> tensors;
+  std::ranges::copy_if(parameters, std::back_inserter(tensors), &parameter::is_tensor);
+  const std::vector<std::string> in_order = matrices(tensors, f);
+  std::size_t next = 0;
+  for (const parameter& p : parameters) {
+    if (p.has_default) break;  // as have those behind it
+    const std::string given = p.is_tensor ? in_order[next++] : scalar_called(p.name);
+    if (given.empty()) {
+      f.flaw = fmt::format(
+          "its parameter {} is no tensor, has no default value, and is called none of M, N, K, "
+          "alpha and beta",
+          p.name);
+    }
+    f.arguments.push_back(given);
+  }
+}
+
+// If the item is such a function with a body.
+std::optional<tensor_function> function_in(token_list item) {
+  const auto open = std::ranges::find(item, "(", &token::text);
+  if (open - item.begin() < 2 || item.back().text != "}" || item[0].text == "template")
+    return std::nullopt;
+  const auto at = static_cast<std::size_t>(open - item.begin()) - 1;
+  const bool is_reference = item[at - 1].text == "&";
+  if (item[at].kind != token_kind::word || (is_reference && at < 2)) return std::nullopt;
+  const token& type = item[at - (is_reference ? 2 : 1)];
+  if (!is_tensor(type) && type.text != "void") return std::nullopt;
+
+  int depth = 0;
+  const auto close = std::find_if(open, item.end(), [&](const token& t) {
+    depth += t.text == "(" ? 1 : t.text == ")" ? -1 : 0;
+    return depth == 0;
+  });
+  if (close == item.end()) return std::nullopt;
+  tensor_function f{std::string(item[at].text), 0, is_tensor(type)};
+  std::vector<parameter> parameters;
+  for (const token_list each : divided({open + 1, close})) parameters.push_back(parameter_of(each));
+  const auto tensors = std::ranges::count_if(
+      parameters, [](const parameter& p) { return p.is_tensor && !p.has_default; });
+  if (tensors > 3 || tensors < (f.returns_tensor ? 2 : 3)) return std::nullopt;
+  give_arguments(parameters, f);
+  return f;
+}
+
+// "gemm::" where the token stands in that namespace.
+std::string namespaces_at(const std::vector<token>& file, std::size_t end) {
+  std::vector<std::string_view>
+      open;  // of brackets; "" for others than those of a namespace with a name
+  for (std::size_t at = 0, head = 0; at < end; ++at) {
+    const std::string_view text = file[at].text;
+    if (text == ";" || text == "}" || file[at].kind == token_kind::directive) head = at + 1;
+    if (text == "}" && !open.empty()) open.pop_back();
+    if (text != "{") continue;
+    if (head < at && file[head].text == "inline") ++head;
+    const bool has_name = file[head].text == "namespace" && head + 1 < at;
+    // As it is written: a::b.
+    const char* const begin = has_name ? file[head + 1].text.data() : nullptr;
+    open.push_back(has_name ? trimmed({begin, static_cast<std::size_t>(text.data() - begin)}) : "");
+    head = at + 1;
+  }
+  std::string all;
+  for (const std::string_view name : open)
+    if (!name.empty()) all += fmt::format("{}::", name);
+  return all;
+}
+
+bool is_binding(const token& t) {
+  return t.text.starts_with("PYBIND11_MODULE") || t.text.starts_with("TORCH_LIBRARY");
+}
+
+}  // namespace
+
+std::vector<tensor_function> tensor_functions_in(std::string_view source) {
+  const std::vector<token> file = tokens_of(source);
+  if (std::ranges::none_of(file, is_tensor)) return {};
+  std::vector<tensor_function> all, bound;
+  std::set<std::string_view> named;
+  for (const source_item& each : items_in(file, macros_in(file)).all) {
+    const token_list item = token_list(file).subspan(each.first, each.last - each.first);
+    if (is_binding(item.front()))
+      for (const token& t : item) named.insert(t.text);
+    auto found = function_in(item);
+    if (!found) continue;
+    found->line =
+        1 + static_cast<unsigned>(std::count(source.data(), item.front().text.data(), '\n'));
+    all.push_back(std::move(*found));
+    all.back().name.insert(0, namespaces_at(file, each.first));
+  }
+  const auto last_part = [](std::string_view name) { return name.substr(name.rfind(':') + 1); };
+  std::ranges::copy_if(all, std::back_inserter(bound),
+                       [&](const tensor_function& f) { return named.contains(last_part(f.name)); });
+  return bound.empty() ? all : bound;
+}
+
+std::vector<element_types> types_of_tensors(std::string_view code) {
+  struct element_name {
+    std::string_view text;
+    kzoo_type type;
+  };
+  constexpr std::array kNames{
+      element_name{"float", KZOO_F32},          element_name{"double", KZOO_F64},
+      element_name{"Half", KZOO_F16},           element_name{"__half", KZOO_F16},
+      element_name{"half", KZOO_F16},           element_name{"kHalf", KZOO_F16},
+      element_name{"BFloat16", KZOO_BF16},      element_name{"kBFloat16", KZOO_BF16},
+      element_name{"__nv_bfloat16", KZOO_BF16}, element_name{"nv_bfloat16", KZOO_BF16}};
+  const std::vector<token> all = tokens_of(code);
+  std::set<kzoo_type> asked, dispatched;
+  const auto add_named = [&](token_list list, std::set<kzoo_type>& to) {
+    for (const token& t : list) {
+      const auto known = std::ranges::find(kNames, t.text, &element_name::text);
+      if (known != kNames.end()) to.insert(known->type);
+    }
+  };
+  for (std::size_t at = 0; at + 1 < all.size(); ++at) {
+    const token_list rest = token_list(all).subspan(at + 1);
+    if (all[at].text.ends_with("data_ptr") && rest[0].text == "<")
+      add_named({rest.begin(), std::ranges::find(rest, ">", &token::text)}, asked);
+    if (!all[at].text.starts_with("AT_DISPATCH_")) continue;
+    if (all[at].text.find("REDUCED") == std::string_view::npos) dispatched.insert(KZOO_F32);
+    if (all[at].text.ends_with("HALF")) dispatched.insert(KZOO_F16);
+    add_named({rest.begin(), std::ranges::find(rest, ",", &token::text)}, dispatched);
+    const auto body = std::ranges::find(rest, "[", &token::text);  // of a lambda
+    add_named({rest.begin(), body}, dispatched);
+  }
+  std::vector<element_types> found;
+  for (const kzoo_type t : dispatched) found.push_back({t, t, t});
+  if (!found.empty()) return found;
+  const bool sums_in_f32 = asked.size() == 2 && asked.contains(KZOO_F32);
+  if (asked.size() == 1) return {{*asked.begin(), *asked.begin(), *asked.begin()}};
+  if (sums_in_f32 && !asked.contains(KZOO_F64)) {
+    asked.erase(KZOO_F32);
+    return {{*asked.begin(), *asked.begin(), KZOO_F32}};
+  }
+  return {{KZOO_F32, KZOO_F32, KZOO_F32}};
+}
+
+}  // namespace kzoo::compile

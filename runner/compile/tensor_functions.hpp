@@ -1,0 +1,30 @@
+#pragma once
+// Functions of the host that take tensors of PyTorch and start kernels: what extensions of PyTorch
+// have.
+
+#include "core/problem.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::compile {
+
+struct tensor_function {
+  std::string name;  // with its namespaces
+  unsigned line = 0;
+  bool returns_tensor = false;
+  // What it gets, in the order of its parameters: "A", "B", "C", "M", "N", "K", "alpha", "beta".
+  std::vector<std::string> arguments{};
+  std::string flaw{};  // why it cannot be called, or ""
+};
+
+// Those with two or three tensors that return one, or with three that return nothing: of those that
+// a binding names (PYBIND11_MODULE, TORCH_LIBRARY) these alone.
+std::vector<tensor_function> tensor_functions_in(std::string_view source);
+
+// The types of the elements of A, B and C: those that a dispatch in the code has, or that it asks
+// tensors for; f32 where neither says one.
+std::vector<element_types> types_of_tensors(std::string_view code);
+
+}  // namespace kzoo::compile

@@ -1,0 +1,105 @@
+// A variant made of a function of the host that takes tensors of PyTorch: what the runner writes
+// for a source that has one. A Description has, beside what bare_kernel.hpp says of types, layouts
+// and launch():
+//
+//   static constexpr bool takes_c;  whether C is among its tensors
+//   static at::Tensor call(const tensors::product&, at::Tensor& a, at::Tensor& b, at::Tensor& c);
+#pragma once
+
+#include <kzoo/bare_kernel.hpp>
+#include <kzoo/tensors.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+namespace kzoo {
+namespace tensors {
+
+// The parameters of a function that are no tensors.
+struct product {
+  std::int64_t m, n, k;
+  double alpha, beta;
+};
+
+// As long as it lives, the function is called with this session.
+class session_scope {
+ public:
+  explicit session_scope(session& s) { current = &s; }
+  ~session_scope() { current = nullptr; }
+  session_scope(const session_scope&) = delete;
+  session_scope& operator=(const session_scope&) = delete;
+};
+
+// The tensor that the function returned is C, and becomes it where its memory is another.
+inline void finish(const at::Tensor& returned, const at::Tensor& c) {
+  const bool is_c = returned.sizes() == c.sizes() && returned.dtype() == c.dtype();
+  if (!returned.defined() || !is_c || !returned.is_contiguous())
+    fail("the function returns a tensor of ", returned.dtype(), ' ', returned.sizes(),
+         returned.is_contiguous() ? "" : " that is a view", ", and C is one of ", c.dtype(), ' ',
+         c.sizes());
+  if (returned.data_ptr() != c.data_ptr()) copy(c.data_ptr(), returned.data_ptr(), c.nbytes());
+}
+
+}  // namespace tensors
+
+template <class Description>
+struct tensor_function : planned<Description> {
+  tensor_function(const kzoo_problem& p, const kzoo_device& d)
+      : problem_(p), workspace_(workspace_bytes(p, d)) {}
+
+  // Declines what the function does: what it throws is the reason.
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    planned<Description>::plan_for(p, d);
+    try {
+      workspace_bytes(p, d);
+    } catch (const std::exception& refusal) {
+      throw error(KZOO_UNSUPPORTED, refusal.what());
+    }
+    return nullptr;
+  }
+
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
+    void* const none = tensors::session::no_memory();
+    tensors::session s;
+    s.is_dry = true;
+    call(s, p, p.alpha, p.beta, none, none, none);
+    return s.used;
+  }
+
+  template <class T, layout kLayout>
+  void run(const gemm<T, kLayout>& g, const kzoo_arguments& given) const {
+    tensors::session s;
+    s.stream = static_cast<stream_t>(given.stream);
+    s.workspace = static_cast<unsigned char*>(given.workspace);
+    s.capacity = workspace_;
+    if (this->variant().reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, s.stream);
+    call(s, problem_, g.alpha, g.beta, given.a, given.b, given.c);
+  }
+
+ private:
+  static void call(tensors::session& s, const kzoo_problem& p, double alpha, double beta,
+                   const void* a, const void* b, void* c) {
+    const auto matrix = [](const void* at, kzoo_type type, kzoo_layout layout, std::int64_t rows,
+                           std::int64_t cols) {
+      if (layout == KZOO_COLUMN_MAJOR) std::swap(rows, cols);
+      return at::Tensor(const_cast<void*>(at), tensors::scalar_type(type), {rows, cols});
+    };
+    at::Tensor of_a = matrix(a, p.type_a, p.layout_a, p.m, p.k),
+               of_b = matrix(b, p.type_b, p.layout_b, p.k, p.n),
+               of_c = matrix(c, p.type_c, p.layout_c, p.m, p.n);
+    const at::Tensor whole = of_c;  // which the function cannot change
+    s.c = Description::takes_c ? nullptr : c;
+    s.sizes_of_c = {p.m, p.n};
+    s.type_of_c = whole.dtype();
+    const tensors::session_scope scope(s);
+    const at::Tensor returned = Description::call({p.m, p.n, p.k, alpha, beta}, of_a, of_b, of_c);
+    if (!s.is_dry) tensors::finish(returned, whole);
+  }
+
+  kzoo_problem problem_;
+  std::size_t workspace_;
+};
+
+}  // namespace kzoo

@@ -1,0 +1,220 @@
+// Sources whose kernel is launched by a function that takes tensors, as extensions of PyTorch have
+// it: they are judged as they stand.
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/skip.hpp"
+#include "support/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+using namespace kzoo::test;
+
+namespace {
+
+struct judged_extension {
+  scratch_folder folder;
+  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+
+  run_result run(const std::string& text, const std::string& problem = "sizes = [33]") const {
+    const auto source = folder.write("product.cu", text);
+    const auto file =
+        folder.write("problem.toml", "plugins = ['" + source +
+                                         "']\n[verify]\ntier = 'full'\n[problem]\n" + problem);
+    return runner("run " + file + " --device cpu --no-journal --json -");
+  }
+  std::string verdict(const run_result& ran) const {
+    INFO(ran.err);
+    const auto cell = ran.json().at("cells").at(0);
+    return cell.at("verdict").get<std::string>() + ' ' + cell.value("reason", "");
+  }
+};
+
+constexpr const char* kExtension = R"(#include <torch/extension.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime.h>
+#define CHECK_INPUT(x) TORCH_CHECK(x.is_cuda() && x.is_contiguous(), #x " is no matrix")
+template <int kTile>
+__global__ void product_kernel(const float* __restrict__ a, const float* b, float* c, int m, int n,
+                               int k) {
+  __shared__ float ta[kTile][kTile], tb[kTile][kTile];
+  const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * kTile + y,
+            col = blockIdx.x * kTile + x;
+  float sum = 0;
+  for (int k0 = 0; k0 < k; k0 += kTile) {
+    ta[y][x] = row < m && k0 + x < k ? a[row * k + k0 + x] : 0;
+    tb[y][x] = col < n && k0 + y < k ? b[(k0 + y) * n + col] : 0;
+    __syncthreads();
+    for (int i = 0; i < kTile; ++i) sum += ta[y][i] * tb[i][x];
+    __syncthreads();
+  }
+  if (row < m && col < n) c[row * n + col] = sum;
+}
+torch::Tensor product(torch::Tensor a, const torch::Tensor& b) {
+  CHECK_INPUT(a);
+  CHECK_INPUT(b);
+  TORCH_CHECK(a.dim() == 2 && a.size(-1) == b.size(0), "sizes ", a.sizes(), " and ", b.sizes());
+  const at::cuda::OptionalCUDAGuard guard(device_of(a));
+  const int m = a.size(0), k = a.size(1), n = b.size(1);
+  auto c = torch::empty({m, n}, a.options());
+  const dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);
+  product_kernel<16><<<grid, block, 0, at::cuda::getCurrentCUDAStream()>>>(
+      a.contiguous().data_ptr<float>(), b.data_ptr<float>(), c.data_ptr<float>(), m, n, k);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  return c;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("product", &product, py::arg("a") = 1); }
+)";
+
+// With types, temporary tensors, a macro that launches, and a kernel whose types are deduced.
+constexpr const char* kExtensionInParts = R"(#include <torch/types.h>
+template <typename T>
+__global__ void parts(const T* a, const T* b, float* p, int m, int n, int k, int chunk) {
+  extern __shared__ float sums[];
+  const int row = blockIdx.x, part = blockIdx.y, end = min(k, (part + 1) * chunk);
+  for (int col = threadIdx.x; col < n; col += blockDim.x) {
+    sums[threadIdx.x] = 0;
+    for (int i = part * chunk; i < end; ++i)
+      sums[threadIdx.x] += float(a[row * k + i]) * float(b[i * n + col]);
+    p[(part * m + row) * n + col] = sums[threadIdx.x];
+  }
+}
+template <typename T>
+__global__ void sum_up(const float* p, T* c, int count, int n_parts) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  float sum = 0;
+  for (int part = 0; part < n_parts; ++part) sum += p[part * count + i];
+  c[i] = T(sum);
+}
+#define SUM_UP(T) \
+  sum_up<T><<<(m * n + 63) / 64, \
+              64>>>(p.data_ptr<float>(), c.data_ptr<T>(), m * n, 3)
+torch::Tensor in_parts(torch::Tensor a, torch::Tensor b, int64_t n_parts = 3) {
+  int m = a.size(0), k = a.size(1), n = b.size(1);
+  auto p = torch::zeros({n_parts, m, n}, torch::dtype(torch::kFloat32).device(a.device()));
+  auto c = torch::empty({m, n}, torch::TensorOptions().dtype(a.dtype()).device(torch::kCUDA));
+  AT_DISPATCH_FLOATING_TYPES_AND_HALF(a.scalar_type(), "in_parts", ([&] {
+    parts<<<dim3(m, 3), 32, 32 * sizeof(float)>>>(a.data_ptr<scalar_t>(), b.data_ptr<scalar_t>(),
+                                                  p.data_ptr<float>(), m, n, k, (k + 2) / 3);
+    SUM_UP(scalar_t);
+  }));
+  if (cudaGetLastError() != cudaSuccess) throw std::runtime_error("no");
+  cudaDeviceSynchronize();
+  return c;
+}
+torch::Tensor expected(torch::Tensor a, torch::Tensor b) { return torch::matmul(a, b); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("in_parts", &in_parts); }
+)";
+
+}  // namespace
+
+TEST_CASE("a function that takes tensors is judged as it stands") {
+  const judged_extension b;
+  const auto ran = b.run(kExtension);
+  CHECK(b.verdict(ran) == "pass ");
+  CHECK(ran.json().at("cells").at(0).at("variant") == "product");
+  CHECK(contains(ran.err, "product.cu: note: product launches its kernels"));
+  CHECK_THAT(b.verdict(b.run(replaced(kExtension, "k0 + y) * n + col]", "k0 + y) * n]"))),
+             ContainsSubstring("wrong "));
+}
+
+TEST_CASE("a function may write its last tensor, and take sizes") {
+  const judged_extension b;
+  std::string text =
+      replaced(kExtension, "torch::Tensor product(torch::Tensor a, const torch::Tensor& b) {",
+               "namespace x { void product(at::Tensor& output, at::Tensor a, "
+               "at::Tensor b, int n) {");
+  text = replaced(text, "n = b.size(1);", "unused = 0;");
+  text = replaced(text, "  auto c = torch::empty({m, n}, a.options());\n", "");
+  text = replaced(text, "c.data_ptr<float>()", "output.data_ptr<float>()");
+  text = replaced(text, "  return c;\n}", "}\n}");
+  text = replaced(text, "&product,", "&x::product,");
+  CHECK(b.verdict(b.run(text)) == "pass ");
+}
+
+TEST_CASE("types are dispatched, other tensors have memory, and launches may stand in macros") {
+  const judged_extension b;
+  const auto ran = b.run(kExtensionInParts, "sizes = [17]\ndtype = ['f32', 'f16']");
+  INFO(ran.err);
+  for (const auto& cell : ran.json().at("cells")) CHECK(cell.at("verdict") == "pass");
+  CHECK(ran.json().at("cells").size() == 2);
+}
+
+TEST_CASE("a tensor that is not C becomes C, and one of another shape is an error") {
+  const judged_extension b;
+  const std::string copied =
+      replaced(kExtension, "  return c;",
+               "  auto other = torch::empty_like(c);\n"
+               "  cudaMemcpyAsync(other.data_ptr(), c.data_ptr(), c.nbytes(),\n"
+               "                  cudaMemcpyDeviceToDevice);\n"
+               "  c.zero_();\n  return other;");
+  CHECK(b.verdict(b.run(copied)) == "pass ");
+  CHECK_THAT(
+      b.verdict(b.run(replaced(kExtension, "return c;", "return c.t();"), "sizes = ['9x5x3']")),
+      ContainsSubstring("the function returns a tensor of Float [5, 9] that is a view, and C "
+                        "is one of Float [9, 5]"));
+}
+
+TEST_CASE("a problem that the function refuses is declined with its words") {
+  const judged_extension b;
+  const auto ran = b.run(replaced(kExtension, "  auto c =",
+                                  "  TORCH_CHECK(m % 16 == 0, \"M is no multiple of 16: \", m);\n"
+                                  "  auto c ="),
+                         "sizes = [32, 33]");
+  INFO(ran.err);
+  const auto cells = ran.json().at("cells");
+  CHECK(cells.at(0).at("verdict") == "pass");
+  CHECK(cells.at(1).at("verdict") == "unsupported");
+  CHECK(cells.at(1).at("reason") == "M is no multiple of 16: 33");
+}
+
+TEST_CASE("what a function lacks, and which one is meant, is said") {
+  const judged_extension b;
+  const auto refused = [&](const std::string& text) {
+    const auto ran = b.run(text);
+    CHECK(ran.code == 2);
+    return ran.err;
+  };
+  const std::string source = kExtension, launched = "  C10_CUDA_KERNEL_LAUNCH_CHECK();\n";
+  CHECK_THAT(refused(replaced(source, launched, "  c = torch::matmul(a, b);\n")),
+             ContainsSubstring("product.cu:32:") &&
+                 ContainsSubstring("note: torch::matmul is not there: operators of PyTorch are not "
+                                   "available"));
+  CHECK_THAT(refused(replaced(source, launched, "  c = c.softmax(1);\n")),
+             ContainsSubstring("note: Tensor::softmax is not there"));
+  const std::string second =
+      "torch::Tensor second(torch::Tensor a, torch::Tensor b) { return product(a, b); }\n";
+  const std::string unbound = replaced(source, "&product,", "&elsewhere,") + second;
+  CHECK_THAT(refused(unbound),
+             ContainsSubstring("product.cu: error: has several functions that take "
+                               "tensors, product, second: name one in its first "
+                               "lines, `// kzoo: function=product`"));
+  const auto chosen = b.run("// kzoo: function=second\n" + unbound);
+  CHECK(b.verdict(chosen) == "pass ");
+  CHECK(chosen.json().at("cells").at(0).at("variant") == "second");
+  CHECK_THAT(refused("// kzoo: function=third\n" + unbound),
+             ContainsSubstring("has no function third that takes two or three tensors; those that "
+                               "do: product, second"));
+  CHECK_THAT(refused(replaced(source, "const torch::Tensor& b)", "torch::Tensor b, int tiles)")),
+             ContainsSubstring("product.cu:22: error: product cannot be called for a product: its "
+                               "parameter tiles is no tensor"));
+  b.folder.write("launch.cuh", "#define GO product_kernel<16><<<1, 1>>>\n");
+  CHECK_THAT(refused("#include \"launch.cuh\"\n" + source),
+             ContainsSubstring("launch.cuh: error: launches a kernel with <<<>>>"));
+}
+
+TEST_CASE("a function that takes tensors compiles for a GPU", "[.nvcc]") {
+  nvcc();
+  const judged_extension b;
+  for (const char* text : {kExtension, kExtensionInParts}) {
+    const auto ran = runner("compile " + b.folder.write("product.cu", text) + " --arch 80 -o " +
+                            b.folder.path().string());
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+  }
+}
