@@ -175,15 +175,16 @@ def judge_solution(
     solution: str | Path | Document,
     **options: Any,
 ) -> Verdict:
-    """The verdict on a solution in CUDA that says how it is launched, with the options of `judge`.
+    """The verdict on a solution in CUDA, with the options of `judge`.
 
-    The file of its entry point is judged, as any source (docs/plugins.md). One whose entry point is
-    a function of Python, or takes tensors of tvm-ffi or PyTorch, is refused as `BadInput`.
+    The file of its entry point is judged, as any source (docs/plugins.md): it says how its kernel
+    is launched, or its entry point takes tensors of PyTorch (docs/porting.md). One whose entry point
+    is a function of Python, or takes tensors of tvm-ffi, is refused as `BadInput`.
     """
     document = _document(solution)
     name = document.get("name", solution)
     with _formatted(name):
-        main, sources = _sources(document, name)
+        main, sources = _sources(document, definition, name)
     if document.get("definition") != definition.name:
         raise BadInput(f"{name}: it solves '{document.get('definition')}', not '{definition.name}'")
     problems = definition.experiment(workloads)
@@ -195,11 +196,13 @@ def judge_solution(
         return judge(folder / main, problems=problems, **options)
 
 
-def _sources(document: Document, name: object) -> tuple[str, dict[str, str]]:
+def _sources(
+    document: Document, definition: Definition, name: object
+) -> tuple[str, dict[str, str]]:
     """The file to judge, and all files; BadInput where none can be judged."""
     spec = document["spec"]
     entry = str(spec["entry_point"])
-    main = entry.partition("::")[0]
+    main, _, function = entry.partition("::")
     if main.endswith(".py"):
         raise BadInput(
             f"{name}: '{entry}' is Python, which would run beside the clock. Compile its kernel, "
@@ -213,9 +216,15 @@ def _sources(document: Document, name: object) -> tuple[str, dict[str, str]]:
     if main not in sources:
         raise BadInput(f"{name}: among its sources is no '{main}', the file of its entry point")
     manifest = str(PurePosixPath(main).with_suffix(".toml"))
-    if "kzoo" not in sources[main].lower() and manifest not in sources:
+    says_launch = "kzoo" in sources[main].lower() or manifest in sources
+    if not says_launch and spec.get("binding") == "torch":
+        sources[main] = (
+            f"// kzoo: function={function} types={definition.dtype} layouts={definition.layout}\n"
+            f"#line 1\n{sources[main]}"
+        )
+    elif not says_launch:
         raise BadInput(
-            f"{name}: '{entry}' takes tensors of {spec.get('binding') or 'tvm-ffi or PyTorch'}, "
+            f"{name}: '{entry}' takes tensors of {spec.get('binding') or 'tvm-ffi'}, "
             "and a kernel is judged without these. Say in the first lines of the file how its "
             "__global__ function is launched, // kzoo: entry=… grid=… block=… arguments=… "
             "(docs/plugins.md, Bare kernels), or make it a plugin; it must compile without them"

@@ -191,18 +191,36 @@ arguments = ["A", "B", "C", "M", "N", "K"]
         verdict = self.judged(solution)
         self.assertTrue(verdict.passed, verdict)
 
+    def test_a_function_may_take_tensors_of_pytorch(self) -> None:
+        solution = copy.deepcopy(SOLUTION)
+        solution["spec"]["binding"] = "torch"
+        kernel = solution["sources"][1]
+        lines = kernel["content"].splitlines(keepends=True)
+        kernel["content"] = "".join(line for line in lines if "kzoo:" not in line).replace(
+            "void projection(", "void kernel("
+        )
+        kernel["content"] += """
+void projection(torch::Tensor A, torch::Tensor B, torch::Tensor C) {
+  const dim3 grid((A.size(0) + 15) / 16, (B.size(0) + 15) / 16), block(16, 16);
+  kernel<<<grid, block>>>(A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), A.size(0),
+                          B.size(0), A.size(1));
+}
+"""
+        verdict = self.judged(solution)
+        self.assertTrue(verdict.passed, verdict)
+
     def test_what_cannot_be_judged(self) -> None:
         def changed(**spec: object) -> dict[str, Any]:
             made = copy.deepcopy(SOLUTION)
             made["spec"] |= spec
             return dict(made)
 
-        host = changed(binding="torch")
-        host["sources"][1]["content"] = "void projection(torch::Tensor A, torch::Tensor B) {}"
+        host = changed(binding="tvm-ffi")
+        host["sources"][1]["content"] = "void projection(tvm::ffi::Tensor A, tvm::ffi::Tensor B) {}"
         outside = copy.deepcopy(SOLUTION)
         outside["sources"][0]["path"] = "../tile.h"
         for words, solution in (
-            ("tensors of torch", host),
+            ("tensors of tvm-ffi", host),
             ("would run beside the clock", changed(language="triton", entry_point="a.py::run")),
             ("no 'other.cu'", changed(entry_point="other.cu::f")),
             ("'../tile.h' would lie outside", outside),

@@ -149,6 +149,20 @@ std::string namespaces_at(const std::vector<token>& file, std::size_t end) {
   return all;
 }
 
+std::size_t index_of(token_list all, std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::find(all, text, &token::text) - all.begin());
+}
+
+// What stands before `tensor.data_ptr()` in its argument: the type of a cast, if it has one.
+token_list cast_before(token_list all, std::size_t at) {
+  constexpr std::size_t kMost = 12;  // reinterpret_cast<const half*>(a.
+  std::size_t begin = at;
+  while (begin > 0 && at - begin < kMost && all[begin - 1].text != "," &&
+         all[begin - 1].text != ";")
+    --begin;
+  return all.subspan(begin, at - begin);
+}
+
 bool is_binding(const token& t) {
   return t.text.starts_with("PYBIND11_MODULE") || t.text.starts_with("TORCH_LIBRARY");
 }
@@ -198,14 +212,13 @@ std::vector<element_types> types_of_tensors(std::string_view code) {
   };
   for (std::size_t at = 0; at + 1 < all.size(); ++at) {
     const token_list rest = token_list(all).subspan(at + 1);
-    if (all[at].text.ends_with("data_ptr") && rest[0].text == "<")
-      add_named({rest.begin(), std::ranges::find(rest, ">", &token::text)}, asked);
+    if (all[at].text.ends_with("data_ptr"))
+      add_named(rest[0].text == "<" ? rest.first(index_of(rest, ">")) : cast_before(all, at),
+                asked);
     if (!all[at].text.starts_with("AT_DISPATCH_")) continue;
     if (all[at].text.find("REDUCED") == std::string_view::npos) dispatched.insert(KZOO_F32);
     if (all[at].text.ends_with("HALF")) dispatched.insert(KZOO_F16);
-    add_named({rest.begin(), std::ranges::find(rest, ",", &token::text)}, dispatched);
-    const auto body = std::ranges::find(rest, "[", &token::text);  // of a lambda
-    add_named({rest.begin(), body}, dispatched);
+    add_named(rest.first(index_of(rest, "[")), dispatched);  // before a lambda
   }
   std::vector<element_types> found;
   for (const kzoo_type t : dispatched) found.push_back({t, t, t});

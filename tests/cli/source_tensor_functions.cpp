@@ -145,6 +145,34 @@ TEST_CASE("types are dispatched, other tensors have memory, and launches may sta
   CHECK(ran.json().at("cells").size() == 2);
 }
 
+TEST_CASE("a kernel may get tensors with their sizes and strides") {
+  const judged_extension b;
+  CHECK(b.verdict(b.run(R"(#include <torch/extension.h>
+template <typename T>
+using matrix = torch::PackedTensorAccessor32<T, 2, torch::RestrictPtrTraits>;
+template <typename T>
+__global__ void product_kernel(const matrix<T> a, const matrix<T> b, matrix<T> c) {
+  const int row = blockIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= c.size(1)) return;
+  T sum = 0;
+  for (int k = 0; k < a.size(1); ++k) sum += a[row][k] * b[col][k];
+  c[row][col] = sum;
+}
+at::Tensor product(at::Tensor a, at::Tensor b) {
+  at::Tensor columns = b.t(), c = at::empty({a.size(0), b.size(1)}, a.options());
+  TORCH_CHECK(!columns.is_contiguous() || b.size(0) == 1 || b.size(1) == 1);
+  AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), "product", [&] {
+    constexpr auto kTwo = 2;
+    product_kernel<scalar_t><<<dim3((c.size(1) + 31) / 32, c.size(0)), 32>>>(
+        a.packed_accessor32<scalar_t, kTwo, torch::RestrictPtrTraits>(),
+        columns.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>(),
+        c.packed_accessor32<scalar_t, 2, torch::RestrictPtrTraits>());
+  });
+  return c;
+}
+)")) == "pass ");
+}
+
 TEST_CASE("a tensor that is not C becomes C, and one of another shape is an error") {
   const judged_extension b;
   const std::string copied =

@@ -92,6 +92,11 @@ TEST_CASE("the types of tensors are those that the code asks for", "[compile]") 
   CHECK(types_of_tensors("f(a.data_ptr<double>());") == types{KZOO_F64});
   CHECK(types_of_tensors("f(a.data_ptr<at::Half>(), c.mutable_data_ptr<at::Half>());") ==
         types{KZOO_F16});
+  CHECK(types_of_tensors(
+            "f(n, reinterpret_cast<const __half*>(a.data_ptr()), (half*)c.data_ptr());") ==
+        types{KZOO_F16});
+  CHECK(types_of_tensors("k<float><<<g, b>>>(static_cast<nv_bfloat16*>(a.data_ptr()), n);") ==
+        types{KZOO_BF16});
   CHECK(types_of_tensors("f(a.data_ptr<at::BFloat16>(), c.data_ptr<float>());") ==
         types{{KZOO_BF16, KZOO_BF16, KZOO_F32}});
   CHECK(types_of_tensors("AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), \"f\", [&] { half x; });") ==

@@ -324,18 +324,22 @@ void launch(const launch_config& config, const Start& start, A&&... given) {
 // The body of `start`, a generic lambda. The kernel may be a template whose arguments the values
 // say, which has no address before it is called.
 #if defined(KZOO_REAL_CUDA)
-#define KZOO_CALLED(...)                                           \
-  __VA_ARGS__<<<kzoo_launch.config.grid, kzoo_launch.config.block, \
-                kzoo_launch.config.dynamic_shared, kzoo_launch.config.stream>>>(kzoo_argument...)
+#define KZOO_CALLED(...)                                                           \
+  {                                                                                \
+    __VA_ARGS__<<<kzoo_launch.config.grid, kzoo_launch.config.block,               \
+                  kzoo_launch.config.dynamic_shared, kzoo_launch.config.stream>>>( \
+        kzoo_argument...);                                                         \
+    ::kzoo::tensors::must(::cudaGetLastError());                                   \
+  }
 #else
-#define KZOO_CALLED(...) kzoo_launch.call([&] { __VA_ARGS__(kzoo_argument...); })
+#define KZOO_CALLED(...) kzoo_launch.call([&] { __VA_ARGS__(kzoo_argument...); });
 #endif
 #define KZOO_LAUNCHED(...)                                                  \
   {                                                                         \
     if constexpr (requires { kzoo_launch(__VA_ARGS__, kzoo_argument...); }) \
       kzoo_launch(__VA_ARGS__, kzoo_argument...);                           \
     else                                                                    \
-      KZOO_CALLED(__VA_ARGS__);                                             \
+      KZOO_CALLED(__VA_ARGS__)                                              \
   }
 
 // What calls of CUDA's runtime in the source become. Nothing waits: what follows on the stream
@@ -416,6 +420,54 @@ namespace at {
 
 using namespace c10;
 
+// How a kernel gets a tensor as a parameter, with its sizes and strides: t[row][col].
+template <class T>
+struct DefaultPtrTraits {
+  using PtrType = T*;
+};
+template <class T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
+template <class T, std::size_t kDims, class Index>
+struct TensorAccessor {
+  T* data;
+  const Index* strides;
+
+  __host__ __device__ decltype(auto) operator[](Index i) const {
+    if constexpr (kDims == 1)
+      return (data[i * strides[0]]);
+    else
+      return TensorAccessor<T, kDims - 1, Index>{data + i * strides[0], strides + 1};
+  }
+};
+template <class T, std::size_t kDims, template <class> class Traits, class Index>
+class GenericPackedTensorAccessor {
+ public:
+  GenericPackedTensorAccessor(T* data, const std::int64_t* sizes, const std::int64_t* strides)
+      : data_(data) {
+    for (std::size_t i = 0; i < kDims; ++i) {
+      sizes_[i] = static_cast<Index>(sizes[i]);
+      strides_[i] = static_cast<Index>(strides[i]);
+    }
+  }
+
+  __host__ __device__ Index size(Index i) const { return sizes_[i]; }
+  __host__ __device__ Index stride(Index i) const { return strides_[i]; }
+  __host__ __device__ T* data() const { return data_; }
+  __host__ __device__ decltype(auto) operator[](Index i) const {
+    return TensorAccessor<T, kDims, Index>{data_, strides_}[i];
+  }
+
+ private:
+  typename Traits<T>::PtrType data_;
+  Index sizes_[kDims], strides_[kDims];
+};
+template <class T, std::size_t kDims, template <class> class Traits = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, kDims, Traits, std::int32_t>;
+template <class T, std::size_t kDims, template <class> class Traits = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, kDims, Traits, std::int64_t>;
+
 class Tensor {
  public:
   Tensor() = default;
@@ -446,6 +498,15 @@ class Tensor {
   template <class T>
   const T* const_data_ptr() const {
     return data_ptr<std::remove_const_t<T>>();
+  }
+
+  template <class T, std::size_t kDims, template <class> class Traits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, kDims, Traits> packed_accessor32() const {
+    return accessor<PackedTensorAccessor32<T, kDims, Traits>>(data_ptr<T>(), kDims);
+  }
+  template <class T, std::size_t kDims, template <class> class Traits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, kDims, Traits> packed_accessor64() const {
+    return accessor<PackedTensorAccessor64<T, kDims, Traits>>(data_ptr<T>(), kDims);
   }
 
   std::int64_t dim() const { return static_cast<std::int64_t>(count_); }
@@ -519,6 +580,11 @@ class Tensor {
     if (sizes.size() > kMost) kzoo::tensors::fail("a tensor of ", sizes.size(), " dimensions");
     count_ = sizes.size();
     std::copy(sizes.begin(), sizes.end(), sizes_.begin());
+  }
+  template <class Accessor, class T>
+  Accessor accessor(T* data, std::size_t dims) const {
+    if (dims != count_) kzoo::tensors::fail("an accessor for a tensor of ", dims, " dimensions");
+    return {data, sizes_.data(), strides_.data()};
   }
   std::size_t index(std::int64_t i) const {
     const std::int64_t from_begin = i < 0 ? i + dim() : i;
@@ -608,6 +674,7 @@ struct arg {
     return *this;
   }
 };
+struct none {};
 }  // namespace pybind11
 namespace py = pybind11;
 
