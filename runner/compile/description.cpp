@@ -160,30 +160,38 @@ bool has_key(const node_table& keys, const char* key) {
   return std::ranges::count(keys, key, &table_entry::key) > 0;
 }
 
+std::string names_of(const std::vector<tensor_function>& functions) {
+  std::string names;
+  for (const tensor_function& f : functions) names += (names.empty() ? "" : ", ") + f.name;
+  return names;
+}
+
 // The only function of the source that takes tensors, or the one that the keys name.
 std::optional<tensor_function> chosen_function(const fs::path& source, const description& d) {
   std::vector<tensor_function> found = tensor_functions_in(d.text);
-  std::string wanted, names;
+  std::string wanted;
   input::diagnostics report(d.file, d.text);
   experiment::table_reader keys(d.keys, "", report);
   keys.read(kFunctionKey, wanted, experiment::text);
   const bool is_named = !wanted.empty();
   report.throw_if_any();
-  for (const tensor_function& f : found) names += (names.empty() ? "" : ", ") + f.name;
+  const std::string known = names_of(found);
   if (is_named)
     std::erase_if(found, [&](const tensor_function& f) {
       return f.name != wanted && !f.name.ends_with("::" + wanted);
     });
+  else if (std::ranges::any_of(found, &tensor_function::is_bound))
+    std::erase_if(found, [](const tensor_function& f) { return !f.is_bound; });
   if (found.empty() && !is_named) return std::nullopt;
   if (found.empty()) {
     input::refuse(d.file, fmt::format("has no function {} that takes two or three tensors{}",
-                                      wanted, names.empty() ? "" : "; those that do: " + names));
+                                      wanted, known.empty() ? "" : "; those that do: " + known));
   }
   if (found.size() > 1) {
     input::refuse(d.file,
                   fmt::format("has several functions that take tensors, {0}: name one in its first "
                               "lines, `// kzoo: function={1}`",
-                              names, found.front().name));
+                              names_of(found), found.front().name));
   }
   const tensor_function& only = found.front();
   const std::string where = fmt::format("{}:{}", d.file, only.line);

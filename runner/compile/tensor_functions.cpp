@@ -171,8 +171,9 @@ bool is_binding(const token& t) {
 
 std::vector<tensor_function> tensor_functions_in(std::string_view source) {
   const std::vector<token> file = tokens_of(source);
-  if (std::ranges::none_of(file, is_tensor)) return {};
-  std::vector<tensor_function> all, bound;
+  const auto is_namespace = [](const token& t) { return t.text == "torch" || t.text == "at"; };
+  if (std::ranges::none_of(file, is_tensor) || std::ranges::none_of(file, is_namespace)) return {};
+  std::vector<tensor_function> all;
   std::set<std::string_view> named;
   for (const source_item& each : items_in(file, macros_in(file)).all) {
     const token_list item = token_list(file).subspan(each.first, each.last - each.first);
@@ -185,10 +186,9 @@ std::vector<tensor_function> tensor_functions_in(std::string_view source) {
     all.push_back(std::move(*found));
     all.back().name.insert(0, namespaces_at(file, each.first));
   }
-  const auto last_part = [](std::string_view name) { return name.substr(name.rfind(':') + 1); };
-  std::ranges::copy_if(all, std::back_inserter(bound),
-                       [&](const tensor_function& f) { return named.contains(last_part(f.name)); });
-  return bound.empty() ? all : bound;
+  for (tensor_function& f : all)
+    f.is_bound = named.contains(std::string_view(f.name).substr(f.name.rfind(':') + 1));
+  return all;
 }
 
 std::vector<element_types> types_of_tensors(std::string_view code) {

@@ -14,13 +14,13 @@ struct tensor_function {
   std::string name;  // with its namespaces
   unsigned line = 0;
   bool returns_tensor = false;
+  bool is_bound = false;  // PYBIND11_MODULE or TORCH_LIBRARY names it
   // What it gets, in the order of its parameters: "A", "B", "C", "M", "N", "K", "alpha", "beta".
   std::vector<std::string> arguments{};
   std::string flaw{};  // why it cannot be called, or ""
 };
 
-// Those with two or three tensors that return one, or with three that return nothing: of those that
-// a binding names (PYBIND11_MODULE, TORCH_LIBRARY) these alone.
+// Those with two or three tensors that return one, or with three that return nothing.
 std::vector<tensor_function> tensor_functions_in(std::string_view source);
 
 // The types of the elements of A, B and C: those that a dispatch in the code has, or that it asks

@@ -74,6 +74,7 @@ struct tensor_function : planned<Description> {
     s.stream = static_cast<stream_t>(given.stream);
     s.workspace = static_cast<unsigned char*>(given.workspace);
     s.capacity = workspace_;
+    tensors::later::now();
     if (this->variant().reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, s.stream);
     call(s, problem_, g.alpha, g.beta, given.a, given.b, given.c);
   }

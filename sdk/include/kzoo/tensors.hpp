@@ -35,6 +35,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -249,6 +250,29 @@ struct session {
 };
 inline thread_local session* current = nullptr;
 
+// Function attributes that a dry call sets, for the runs after it: the function may set them once.
+class later {
+ public:
+  static void add(std::function<void()> set) {
+    const std::lock_guard lock(mutex());
+    list().push_back(std::move(set));
+  }
+  static void now() {
+    const std::lock_guard lock(mutex());
+    for (const auto& set : std::exchange(list(), {})) set();
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  static std::vector<std::function<void()>>& list() {
+    static std::vector<std::function<void()>> l;
+    return l;
+  }
+};
+
 inline session& here() {
   if (current == nullptr) fail("a tensor is made, or a kernel is started, outside of the function");
   return *current;
@@ -292,6 +316,12 @@ inline launch_config config_of(dim3 grid, dim3 block, std::size_t shared = 0,
   return {.grid = grid, .block = block, .dynamic_shared = shared, .stream = stream_for(stream)};
 }
 
+#if !defined(KZOO_REAL_CUDA)
+// The most dynamic shared memory that the function allowed some kernel: one that is started as a
+// call may have it, too.
+inline std::size_t most_shared = 0;
+#endif
+
 // Starts a kernel, by its address or as a call.
 struct starter {
   launch_config config;
@@ -310,6 +340,8 @@ struct starter {
   }
   template <class Call>
   void call(const Call& c) const {
+    if (config.dynamic_shared > 0 && config.dynamic_shared <= most_shared)
+      allow_dynamic_shared(&kernel<Call>, most_shared);
     kzoo::launch(config, &kernel<Call>, &c);
   }
 #endif
@@ -367,8 +399,12 @@ inline cudaError_t cudaPeekAtLastError() {
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute what, int value) {
-  if (here().is_dry) return cudaSuccess;
-  return ::cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), what, value);
+  const auto set = [=] {
+    return ::cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), what, value);
+  };
+  if (!here().is_dry) return set();
+  later::add([=] { must(set()); });
+  return cudaSuccess;
 }
 template <class Kernel>
 cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** given,
@@ -400,8 +436,15 @@ inline const char* cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
 template <class... P>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), int what, int bytes) {
   constexpr int kDynamicShared = 8;  // cudaFuncAttributeMaxDynamicSharedMemorySize
-  if (what == kDynamicShared && !here().is_dry)
-    allow_dynamic_shared(kernel, static_cast<std::size_t>(bytes));
+  if (what != kDynamicShared) return cudaSuccess;
+  const auto set = [kernel, most = static_cast<std::size_t>(bytes)] {
+    allow_dynamic_shared(kernel, most);
+    most_shared = std::max(most_shared, most);
+  };
+  if (here().is_dry)
+    later::add(set);
+  else
+    set();
   return cudaSuccess;
 }
 #endif
