@@ -84,7 +84,8 @@ std::vector<std::string> matrices(const std::vector<parameter>& tensors, tensor_
 
 void give_arguments(const std::vector<parameter>& parameters, tensor_function& f) {
   std::vector<parameter> tensors;
-  std::ranges::copy_if(parameters, std::back_inserter(tensors), &parameter::is_tensor);
+  std::ranges::copy_if(parameters, std::back_inserter(tensors),
+                       [](const parameter& p) { return p.is_tensor && !p.has_default; });
   const std::vector<std::string> in_order = matrices(tensors, f);
   std::size_t next = 0;
   for (const parameter& p : parameters) {

@@ -362,6 +362,12 @@ TEST_CASE("what cannot be exported is refused, and nothing is written") {
   auto unreadable = b.tuned;
   unreadable.at("plugins").at(0).at("source") = (b.folder.path() / "some.cpp").string();
   b.check_refused(unreadable, {"some.cpp: error: is a directory"});
+  auto function = b.tuned;
+  function.at("plugins").at(0).at("source") = b.folder.write(
+      "function.cu", "torch::Tensor f(torch::Tensor a, torch::Tensor b) { return a; }\n");
+  function.at("plugins").at(0).at("source_sha256") = "";
+  b.check_refused(function,
+                  {"function.cu: error: its kernel is launched by f, which takes tensors"});
   b.folder.write("für später/mine.cpp", kSource + std::string("// later\n"));
   b.check_refused(b.tuned, {"mine.cpp: error: has changed since it was tuned: tune it again"});
 }

@@ -84,7 +84,8 @@ TEST_CASE("what a function gets is known by the types and names of its parameter
   CHECK(given("void f(int m, int64_t N, at::Tensor a, at::Tensor b, float alpha, at::Tensor C)") ==
         word_list{"M", "N", "A", "B", "alpha", "C"});
   CHECK(given("torch::Tensor f(torch::Tensor a, torch::Tensor b, int splits = 4, "
-              "c10::optional<at::Tensor> bias = c10::nullopt)") == word_list{"A", "B"});
+              "c10::optional<at::Tensor> bias = c10::nullopt, torch::Tensor more = {})") ==
+        word_list{"A", "B"});
   const auto flaw = [](const std::string& head) { return only_in(head + " { }").flaw; };
   CHECK_THAT(flaw("torch::Tensor f(torch::Tensor a, torch::Tensor b, torch::Tensor bias)"),
              ContainsSubstring("third tensor is called bias"));

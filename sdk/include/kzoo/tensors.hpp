@@ -48,11 +48,6 @@
 
 namespace c10 {
 
-using Half = __half;
-using BFloat16 = __nv_bfloat16;
-using Float8_e4m3fn = __nv_fp8_e4m3;
-using Float8_e5m2 = __nv_fp8_e5m2;
-
 enum class ScalarType : std::int8_t {
   Undefined,
   Byte,
@@ -68,6 +63,10 @@ enum class ScalarType : std::int8_t {
   Float8_e4m3fn,
   Float8_e5m2
 };
+using Half = __half;
+using BFloat16 = __nv_bfloat16;
+using Float8_e4m3fn = __nv_fp8_e4m3;
+using Float8_e5m2 = __nv_fp8_e5m2;
 enum class DeviceType : std::int8_t { CPU, CUDA };
 using DeviceIndex = std::int8_t;
 
@@ -335,14 +334,14 @@ struct starter {
 
 #if !defined(KZOO_REAL_CUDA)
   template <class Call>
-  static void kernel(const Call* call) {
+  static void call_it(const Call* call) {
     (*call)();
   }
   template <class Call>
   void call(const Call& c) const {
     if (config.dynamic_shared > 0 && config.dynamic_shared <= most_shared)
-      allow_dynamic_shared(&kernel<Call>, most_shared);
-    kzoo::launch(config, &kernel<Call>, &c);
+      allow_dynamic_shared(&call_it<Call>, most_shared);
+    kzoo::launch(config, &call_it<Call>, &c);
   }
 #endif
 };
