@@ -112,6 +112,15 @@ TEST_CASE("a kernel with host code is refused where device code alone is asked f
   CHECK(found.at("check") == "host code");
   CHECK(found.at("library").is_null());
   CHECK(contains(found.at("reason"), "mine is a plugin, with host code of its own"));
+  a.folder.write("tensors.cu", R"(__global__ void product(float* c) { c[0] = 1; }
+torch::Tensor start(torch::Tensor a, torch::Tensor b) {
+  auto c = torch::zeros({a.size(0), b.size(1)}, a.options());
+  product<<<1, 1>>>(c.data_ptr<float>());
+  return c;
+}
+)");
+  CHECK(a.compiled("tensors.cu").at(0).at("host_code") == true);
+  CHECK(a.compiled("--device-code-only tensors.cu").at(0).at("check") == "host code");
 }
 
 TEST_CASE("a packed manifest that lies is refused", "[cli][.nvcc]") {
