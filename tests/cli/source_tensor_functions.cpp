@@ -192,6 +192,13 @@ TEST_CASE("a tensor that is not C becomes C, and one of another shape is an erro
                         "is one of Float [9, 5]"));
 }
 
+TEST_CASE("a tensor that a function keeps for its next call is an error") {
+  const judged_extension b;
+  CHECK_THAT(
+      b.verdict(b.run(replaced(kExtension, "  auto c = ", "  static auto c = "))),
+      ContainsSubstring("error a tensor is kept from an earlier call, whose memory is gone"));
+}
+
 TEST_CASE("a problem that the function refuses is declined with its words") {
   const judged_extension b;
   const auto ran = b.run(replaced(kExtension, "  auto c =",

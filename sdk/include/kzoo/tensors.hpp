@@ -520,9 +520,13 @@ class Tensor {
   }
 
   bool defined() const { return data_ != nullptr; }
-  void* data_ptr() const { return data_; }
-  void* mutable_data_ptr() const { return data_; }
-  const void* const_data_ptr() const { return data_; }
+  void* data_ptr() const {
+    if (data_ == kzoo::tensors::session::no_memory() && !kzoo::tensors::here().is_dry)
+      kzoo::tensors::fail("a tensor is kept from an earlier call, whose memory is gone");
+    return data_;
+  }
+  void* mutable_data_ptr() const { return data_ptr(); }
+  const void* const_data_ptr() const { return data_ptr(); }
   template <class T>
   T* data_ptr() const {
     using element = std::remove_const_t<T>;
@@ -531,7 +535,7 @@ class Tensor {
     if (type_ != scalar_type_of<element>)
       kzoo::tensors::fail("data_ptr: expected a tensor of ", scalar_type_of<element>,
                           ", and this is one of ", type_);
-    return static_cast<T*>(data_);
+    return static_cast<T*>(data_ptr());
   }
   template <class T>
   T* mutable_data_ptr() const {
@@ -611,7 +615,7 @@ class Tensor {
   }
   Tensor reshape(IntArrayRef sizes) const { return view(sizes); }
   const Tensor& zero_() const {
-    kzoo::tensors::fill(contiguous().data_, 0, nbytes());
+    kzoo::tensors::fill(contiguous().data_ptr(), 0, nbytes());
     return *this;
   }
 
