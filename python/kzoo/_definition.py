@@ -178,7 +178,7 @@ def judge_solution(
     """The verdict on a solution in CUDA, with the options of `judge`.
 
     The file of its entry point is judged, as any source (docs/plugins.md): it says how its kernel
-    is launched, or its entry point takes tensors of PyTorch (docs/porting.md). One whose entry point
+    is launched, or its entry point takes tensors of PyTorch (docs/plugins.md). One whose entry point
     is a function of Python, or takes tensors of tvm-ffi, is refused as `BadInput`.
     """
     document = _document(solution)

@@ -165,7 +165,7 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
   for (const std::string& name : missing_of_torch(std::string(compiler_output)))
     text += fmt::format(
         "{}: note: {} is not there: operators of PyTorch are not available, and what a function that "
-        "takes tensors calls is in <kzoo/tensors.hpp> (docs/porting.md)\n",
+        "takes tensors calls is in <kzoo/tensors.hpp> (docs/plugins.md)\n",
         file, name);
   if (device == "cuda") {
     const bool of_hopper = has(compiler_output, "wgmma") || has(compiler_output, "setmaxnreg") ||
