@@ -1,7 +1,6 @@
 #include "cli/earlier_result.hpp"
 #include "cli/exports.hpp"
 #include "html/page.hpp"
-#include "html/svg.hpp"
 #include "os/output.hpp"
 #include "report/focus.hpp"
 #include "report/report.hpp"

@@ -2,7 +2,7 @@
 #include "cli/setup.hpp"
 #include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"
-#include "html/xray_page.hpp"
+#include "html/page.hpp"
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"

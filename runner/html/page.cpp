@@ -1,28 +1,23 @@
 #include "html/page.hpp"
 
-#include "html/answer.hpp"
-#include "html/assets.hpp"
+#include "compare/compare.hpp"
 #include "html/charts.hpp"
-#include "html/parts.hpp"
-#include "html/plotted.hpp"
-#include "html/space.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
-#include "report/focus.hpp"
+#include "report/answer.hpp"
+#include "report/comparison.hpp"
+#include "report/focus_table.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <ranges>
-#include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace kzoo::html {
 namespace {
 
+using report::style;
 using report::table;
 using results::document;
 
@@ -30,11 +25,13 @@ constexpr std::string_view kMissing =
     "This page has no charts: Vega-Lite, which draws them, was not on the machine that wrote it. "
     "<code>./zoo setup --charts</code> fetches it (34 MB); then write the page again.";
 
-// Lines that the page's script reads back with textContent.
-void add_data(std::string_view id, std::string_view text, const text_sink& out) {
-  out(fmt::format("<pre hidden id=\"data-{}\">", id));
-  for (const std::string& line : lines_of(text)) out(report::html(line) + '\n');
-  out("</pre>\n");
+// A script ends at the first </script, even within a string.
+std::string script_text(std::string_view text) {
+  constexpr std::string_view kEnd = "</script", kHarmless = "<\\/script";
+  std::string safe(text);
+  for (std::size_t at = 0; (at = safe.find(kEnd, at)) != std::string::npos;)
+    safe.replace(at, kEnd.size(), kHarmless);
+  return safe;
 }
 
 // What the page is about: a result, one kernel of it, or several results.
@@ -43,17 +40,6 @@ std::string heading_of(std::span<const named_result> all) {
   const document& d = *all.front().document;
   const std::string subject = report::focus_of(d).subject, name = report::title_of(d.experiment);
   return subject.empty() ? name : subject + " · " + name;
-}
-
-void add_start(std::span<const named_result> all, bool charts, const text_sink& out) {
-  std::vector<std::pair<std::string, std::string>> links;
-  if (charts) links.emplace_back("charts", "Charts");
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    links.emplace_back(fmt::format("result-{}", i + 1),
-                       all.size() == 1 ? "All results" : all[i].label);
-  }
-  const auto labels = all | std::views::transform(&named_result::label);
-  begin_page(fmt::format("{}", fmt::join(labels, " · ")), heading_of(all), links, out);
 }
 
 table facts_of(const document& d) {
@@ -105,44 +91,85 @@ table plugins_of(const document& d) {
 }
 
 // What a result was measured with: the device, its peaks, the plugins, the experiment.
-void add_environment(const document& d, const report::view& view, const text_sink& out) {
-  out("<details>\n<summary>Device, plugins and experiment</summary>\n");
+std::string environment(const document& d, const report::view& view) {
   report::page p(view);
   p.add(facts_of(d));
   if (d.peaks) p.add(peaks_of(*d.peaks));
   p.add(plugins_of(d));
-  p.line("Experiment", report::style::bold, ": " + d.experiment.file.filename().string());
+  p.line("Experiment", style::bold, ": " + d.experiment.file.filename().string());
   p.verbatim(lines_of(d.experiment.text));
-  out(p.take());
-  out("</details>\n");
+  return "<details>\n<summary>Device, plugins and experiment</summary>\n" + p.take() +
+         "</details>\n";
 }
 
-void add_result(const named_result& r, std::size_t number, bool alone, const report::view& view,
-                const text_sink& out) {
-  const std::string heading = alone ? "All results" : r.label;
-  out(fmt::format("<section id=\"result-{}\">\n<h2>{}</h2>\n", number, report::html(heading)));
-  out(report::full_report(*r.document, view));
-  add_environment(*r.document, view, out);
-  out("</section>\n");
+std::string sentences(const report::answer& a) {
+  std::string text = fmt::format("<p class=\"answer\">{} {}</p>\n",
+                                 report::html(a.verdicts + ".", a.right ? style::good : style::bad),
+                                 report::html(a.speed));
+  for (const std::string& line : a.failures)
+    text += fmt::format("<p class=\"failure\">{}</p>\n", report::html(line));
+  return text + fmt::format("<p class=\"item\">{}</p>\n", report::html(a.conditions));
+}
+
+// What limits the kernel, and what changed since the run before.
+void add_about(report::page& p, const named_result& r, const std::string& plugin) {
+  const document& d = *r.document;
+  const std::size_t problem = report::main_problem(d, {plugin});
+  if (problem < d.experiment.problems.size()) {
+    const results::cell& c = *report::best_of(d, problem, plugin);
+    if (const auto limits = report::limits_of(d, c); !limits.empty()) {
+      p.line("What limits it", style::bold, fmt::format(" on {}", problem_name(d.problem_of(c))));
+      for (const std::string& line : limits) p.item(line);
+    }
+  }
+  if (r.before == nullptr) return;
+  constexpr double kThreshold = 0.03;
+  const auto changes = report::change_table(compare::compare(*r.before, d, kThreshold), plugin);
+  if (changes.rows() == 0) return;
+  p.line("Since the run before", style::bold,
+         fmt::format(": {}, {}; changes below {:g} % do not count", r.before_file,
+                     r.before->started, 100 * kThreshold));
+  p.add(changes);
+}
+
+std::string answer(const named_result& r, bool alone, const report::view& view) {
+  const document& d = *r.document;
+  const report::focus f = report::focus_of(d);
+  report::page p(view);
+  p.add(report::focus_table(d, f, view));
+  if (!f.subject.empty()) add_about(p, r, f.subject);
+  return fmt::format("<section>\n{}{}{}</section>\n",
+                     alone ? "" : fmt::format("<h2>{}</h2>\n", report::html(r.label)),
+                     sentences(report::answer_of(d, f)), p.take());
 }
 
 // What the colours of the charts mean.
-void add_legend(const named_result& r, bool alone, const text_sink& out) {
+std::string legend(const named_result& r, bool alone) {
   const auto tones = tones_of(*r.document);
-  if (tones.empty()) return;
-  out(fmt::format("<p class=\"legend\">{}", alone ? "" : report::html(r.label) + ": "));
+  if (tones.empty()) return "";
+  std::string text = "<p class=\"legend\">" + (alone ? "" : report::html(r.label) + ": ");
   for (const auto& [plugin, tone] : tones)
-    out(fmt::format("<span class=\"tone {}\">{}{}</span>", tone, report::html(plugin),
-                    tone == "baseline" ? ", the baseline" : ""));
+    text += fmt::format("<span class=\"tone {}\">{}{}</span>", tone, report::html(plugin),
+                        tone == "baseline" ? ", the baseline" : "");
   const series_names series(*r.document);
   std::set<std::string> drawn;
   for (const results::cell& c : r.document->cells)
     if (!is_declined(c.verdict)) drawn.insert(series.of(c));
-  const bool others = drawn.size() > tones.size();
-  out(others ? "<span class=\"tone other\">others</span></p>\n" : "</p>\n");
+  if (drawn.size() > tones.size()) text += "<span class=\"tone other\">others</span>";
+  return text + "</p>\n";
 }
 
 }  // namespace
+
+std::string page_text(const page_parts& p) {
+  std::string links;
+  for (const auto& [id, words] : p.links)
+    links += fmt::format("<a href=\"#{}\">{}</a>", id, report::html(words));
+  return fmt::format(fmt::runtime(assets::kPage), fmt::arg("title", report::html(p.title)),
+                     fmt::arg("style", assets::kStyle),
+                     fmt::arg("heading", report::html(p.heading)), fmt::arg("links", links),
+                     fmt::arg("contents", p.contents), fmt::arg("script", assets::kScript));
+}
 
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders) {
   for (const std::filesystem::path& folder : folders) {
@@ -155,33 +182,37 @@ std::optional<charting_library> find_library(std::span<const std::filesystem::pa
 void write_page(std::span<const named_result> all, const std::optional<charting_library>& library,
                 bool simulator_times, const text_sink& out) {
   const report::view view(report::medium::html, report::kNoLimit, simulator_times);
-  const std::string charts = charts_table(all);
-  add_start(all, library && !charts.empty(), out);
-  for (std::size_t i = 0; i < all.size(); ++i) add_answer(all[i], all.size() == 1, view, out);
-  if (!library) {
-    out(fmt::format("<p class=\"missing\">{}</p>\n", kMissing));
-  } else if (!charts.empty()) {
-    out("<section id=\"charts\">\n<h2>Charts</h2>\n"
-        "<noscript><p class=\"missing\">The charts need JavaScript.</p></noscript>\n");
-    for (const named_result& r : all) add_legend(r, all.size() == 1, out);
-    out("<div class=\"charts\"></div>\n</section>\n");
+  const bool alone = all.size() == 1;
+  const std::string charts = library ? chart_data(all) : "";
+  page_parts page;
+  page.title =
+      fmt::format("{}", fmt::join(all | std::views::transform(&named_result::label), " · "));
+  page.heading = heading_of(all);
+  std::string& text = page.contents;
+  for (const named_result& r : all) text += answer(r, alone, view);
+  if (!library) text += fmt::format("<p class=\"missing\">{}</p>\n", kMissing);
+  if (!charts.empty()) {
+    page.links.emplace_back("charts", "Charts");
+    text +=
+        "<section id=\"charts\">\n<h2>Charts</h2>\n"
+        "<noscript><p class=\"missing\">The charts need JavaScript.</p></noscript>\n";
+    for (const named_result& r : all) text += legend(r, alone);
+    text += "<div class=\"charts\"></div>\n</section>\n";
   }
-  for (std::size_t i = 0; i < all.size(); ++i)
-    add_result(all[i], i + 1, all.size() == 1, view, out);
-  if (library && !charts.empty()) {
-    add_data("charts", charts, out);
-    add_data("cells", cells_table(all), out);
-    add_data("samples", samples_table(all), out);
-    add_data("agreement", agreement_table(all), out);
-    add_data("roofs", roofs_table(all), out);
-    add_data("errors", errors_table(all), out);
-    add_data("space", space_table(all), out);
-    out(fmt::format("<script type=\"application/json\" id=\"charts-json\">{}</script>\n",
-                    assets::kCharts));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto id = fmt::format("result-{}", i + 1), heading = alone ? "All results" : all[i].label;
+    page.links.emplace_back(id, heading);
+    text += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}{}</section>\n", id,
+                        report::html(heading), report::full_report(*all[i].document, view),
+                        environment(*all[i].document, view));
+  }
+  if (!charts.empty()) {
+    text +=
+        fmt::format("<script type=\"application/json\" id=\"chart-data\">{}</script>\n", charts);
     // In a function, so that its names are none of the page's.
-    add_script("(() => {" + library->script + "\n})();", out);
+    text += fmt::format("<script>(() => {{{}\n}})();</script>\n", script_text(library->script));
   }
-  end_page(out);
+  out(page_text(page));
 }
 
 }  // namespace kzoo::html

@@ -1,6 +1,5 @@
-#include "html/plotted.hpp"
-
 #include "core/precision.hpp"
+#include "html/charts.hpp"
 #include "report/focus.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <set>
 #include <tuple>
 
 namespace kzoo::html {

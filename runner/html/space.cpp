@@ -1,23 +1,14 @@
-#include "html/space.hpp"
-
-#include "html/tables.hpp"
-#include "report/csv.hpp"
+#include "html/charts.hpp"
 #include "report/focus.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <map>
-#include <utility>
-#include <vector>
 
 namespace kzoo::html {
 namespace {
 
-using report::csv_line;
-using report::csv_table;
 using report::is_timed;
 using results::cell;
 using results::document;
@@ -95,39 +86,39 @@ std::vector<pair_map> maps_of(const std::vector<timed_point>& points) {
   return maps;
 }
 
-void add_map(csv_table& t, const named_result& r, const std::string& problem,
+void add_map(chart_rows& rows, const named_result& r, const std::string& problem,
              const std::vector<timed_point>& points, const pair_map& m) {
   const results::tuning_point& names = *points.front().values;
   const std::string across = names[m.across].name, down = names[m.down].name;
   double best = INFINITY;
   for (const timed_point& p : points) best = std::min(best, p.of->time->median_ms);
   for (const auto& [values, c] : m.fastest) {
-    csv_line l;
-    l.add("result", r.label);
-    l.add("space", fmt::format("{}: {} and {}, {}", c->kernel.plugin, across, down, problem));
-    l.add("across", fmt::format("{} {}", across, values.first));
-    l.add("down", fmt::format("{} {}", down, values.second));
-    l.number("across_value", values.first);
-    l.number("down_value", values.second);
-    l.number("percent", 100 * best / c->time->median_ms);
-    l.add("text", fmt::format("{:.0f}", 100 * best / c->time->median_ms));
-    l.add("kernel", c->kernel.name());
-    l.add("time_text", timed_text(*c->time));
-    t.add(l);
+    const double percent = 100 * best / c->time->median_ms;
+    rows.push_back(
+        {{"result", json(r.label)},
+         {"space", json(fmt::format("{}: {} and {}, {}", c->kernel.plugin, across, down, problem))},
+         {"across", json(fmt::format("{} {}", across, values.first))},
+         {"down", json(fmt::format("{} {}", down, values.second))},
+         {"across_value", json(double(values.first))},
+         {"down_value", json(double(values.second))},
+         {"percent", json(percent)},
+         {"text", json(fmt::format("{:.0f}", percent))},
+         {"kernel", json(c->kernel.name())},
+         {"time_text", json(timed_text(*c->time))}});
   }
 }
 
 }  // namespace
 
-std::string space_table(std::span<const named_result> all) {
-  csv_table t;
+chart_rows space_rows(std::span<const named_result> all) {
+  chart_rows rows;
   for (const named_result& r : all) {
     for_each_space(*r.document, [&](std::size_t problem, const std::vector<timed_point>& points) {
       for (const pair_map& m : maps_of(points))
-        add_map(t, r, problem_name(r.document->experiment.problems[problem]), points, m);
+        add_map(rows, r, problem_name(r.document->experiment.problems[problem]), points, m);
     });
   }
-  return t.take();
+  return rows;
 }
 
 bool has_space(const document& d) {

@@ -1,6 +1,5 @@
-#include "html/xray_page.hpp"
+#include "html/page.hpp"
 
-#include "html/parts.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
 #include "report/page.hpp"
@@ -235,19 +234,19 @@ void write_xray_page(const xray::document& d, const text_sink& out) {
   const std::string experiment = std::filesystem::path(d.experiment).filename().string();
   const std::string heading =
       (d.cells.size() == 1 ? where(d.cells.front()) : experiment) + ", access by access";
-  begin_page(heading, heading, {{"source", "Source"}, {"counts", "All counts"}}, out);
+  page_parts page{heading, heading, {{"source", "Source"}, {"counts", "All counts"}}, ""};
+  const text_sink add = [&](std::string_view text) { page.contents += text; };
   const std::vector<costly_line> costly = costly_lines(d);
   const report::view view(report::medium::html);
-  add_answer(d, costly, out);
-  add_costly(costly, d.cells.size() == 1, view, out);
-  out("<section id=\"source\">\n<h2>Source</h2>\n");
-  add_source(d, costly.empty() ? 0 : costly.front().excess(), out);
-  out("</section>\n<section id=\"counts\">\n<h2>All counts</h2>\n");
+  add_answer(d, costly, add);
+  add_costly(costly, d.cells.size() == 1, view, add);
+  add("<section id=\"source\">\n<h2>Source</h2>\n");
+  add_source(d, costly.empty() ? 0 : costly.front().excess(), add);
+  add("</section>\n<section id=\"counts\">\n<h2>All counts</h2>\n");
   report::page p(view);
   report::add_xray(p, d);
-  out(p.take());
-  out("</section>\n");
-  end_page(out);
+  add(p.take() + "</section>\n");
+  out(page_text(page));
 }
 
 }  // namespace kzoo::html

@@ -209,8 +209,8 @@ TEST_CASE("no name leaves its place in a page", "[cli]") {
   CHECK(page.find("<script>alert") == std::string::npos);
   CHECK(page.find('\x1b') == std::string::npos);
   // Those of the library, of the charts and of the page's own script.
-  CHECK(count_of(page, "</script>") == 3);
-  CHECK(count_of(page, "<pre hidden") == 7);
+  CHECK(count_of(page, "</script") == 3);
+  CHECK(count_of(page, "<script") == 3);
   CHECK_THAT(page, ContainsSubstring("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;amp;"));
 }
 

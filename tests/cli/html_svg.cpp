@@ -1,6 +1,6 @@
 // `runner report --svg`: the page's charts as files.
 #include "cli/commands.hpp"
-#include "html/svg.hpp"
+#include "html/charts.hpp"
 #include "storage/read.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
@@ -114,16 +114,9 @@ TEST_CASE("a page and SVG files have the same specifications", "[cli][.browser]"
   page.open(page_file, "document.documentElement?.dataset.complete !== undefined");
   const auto labels =
       page.evaluate("[...document.querySelectorAll('h2')].slice(0, 2).map((h) => h.textContent)");
-  html::write_chart_data(
+  nlohmann::json specifications = nlohmann::json::parse(html::chart_specifications(
       std::vector<html::named_result>{{labels.at(0), &all[0], nullptr, "", cli::ladder_steps()},
-                                      {labels.at(1), &all[1], nullptr, "", cli::ladder_steps()}},
-      folder.path());
-  const auto printed = (folder.path() / "specifications.json").string();
-  const std::string program = (folder.path() / "svg.py").string();
-  REQUIRE(std::system(
-              ("python3 " + program + " " + folder.path().string() + " > " + printed).c_str()) ==
-          0);
-  nlohmann::json specifications = nlohmann::json::parse(read_text(printed));
+                                      {labels.at(1), &all[1], nullptr, "", cli::ladder_steps()}}));
   CHECK(specifications.size() >= 9);
   for (auto& [name, of_file] : specifications.items()) {
     INFO(name);

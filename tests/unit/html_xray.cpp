@@ -1,8 +1,9 @@
 // `runner xray --html`: what is wrong first, then the lines that cost most, in their source.
-#include "html/xray_page.hpp"
+#include "html/page.hpp"
 #include "support/catch.hpp"
 #include "support/program.hpp"
 #include "support/text.hpp"
+#include "xray/counters.hpp"
 
 #include <string>
 

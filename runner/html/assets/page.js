@@ -1,5 +1,5 @@
-// Draws the charts of charts.json from the tables in the page, and makes its tables sortable and
-// filterable. It selects rows; it computes no figure.
+// Draws the charts that the page has as data (html/charts.cpp), and makes its tables sortable and
+// filterable.
 'use strict';
 
 const element = (name, properties = {}, ...children) => {
@@ -7,37 +7,11 @@ const element = (name, properties = {}, ...children) => {
   made.append(...children);
   return made;
 };
-const text_of = (id) => document.getElementById(id)?.textContent ?? '';
 const distinct = (rows, field) => [...new Set(rows.map((row) => row[field]))];
-const is_present = (value) => value !== undefined && value !== null && value !== '' && !Number.isNaN(value);
-
-// The fields of each line of a CSV table, in which a quoted one may hold anything.
-function split_csv(text) {
-  if (!text.includes('"')) return text.split('\n').map((line) => line.split(','));
-  const lines = [[]];
-  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/g)) {
-    lines.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end === '') break;
-    if (end === '\n') lines.push([]);
-  }
-  return lines;
-}
-
-function read_table(id, numbers) {
-  const text = text_of('data-' + id).trimEnd();
-  if (text === '') return [];
-  const [names, ...lines] = split_csv(text);
-  const is_number = names.map((name) => numbers.includes(name));
-  return lines.map((fields) => {
-    const row = {};
-    fields.forEach((field, i) => { row[names[i]] = !is_number[i] ? field : field === '' ? null : Number(field); });
-    return row;
-  });
-}
 
 // ---- charts ----
 
-// What a reader chooses, shared by all charts that depend on it. `changed` are to be drawn again.
+// What a reader chooses, shared by all charts that depend on it. `redraw` are to be drawn again.
 const choices = {};
 function choose(name, control, value_of) {
   choices[name] = {value: value_of(), redraw: []};
@@ -47,91 +21,39 @@ function choose(name, control, value_of) {
   });
 }
 
-function add_choice(name, label, options, first) {
+function add_choice({name, label, options, words, first}) {
   const select = element('select', {id: 'choose-' + name});
-  for (const [value, words] of options) select.append(element('option', {value, textContent: words}));
-  if (first !== undefined) select.value = first;
-  const control = element('label', {}, label, select);
-  control.hidden = options.length < 2;
+  options.forEach((value, i) => select.append(element('option', {value, textContent: words[i]})));
+  if (first !== null) select.value = first;
   choose(name, select, () => select.value);
-  return control;
+  return element('label', {hidden: options.length < 2}, label, select);
 }
 
-function add_choices(tables) {
-  const timed = tables.cells.filter((row) => is_present(row.rate));
-  const of_problems = distinct(timed, 'problem');
-  // At first the largest problem that all results have.
-  const results = new Map();
-  for (const row of timed) results.set(row.problem, (results.get(row.problem) ?? new Set()).add(row.result));
-  const several = distinct(timed, 'result').length > 1;
-  const most = Math.max(...[...results.values()].map((of) => of.size));
-  const largest = timed.filter((row) => results.get(row.problem).size === most)
-    .reduce((a, b) => (b.size > (a?.size ?? 0) ? b : a), undefined);
-  const named = (names) => names.map((name) => [name, name]);
-  const made = {
-    problem: add_choice('problem', 'problem', named(of_problems), largest?.problem),
-    sweep: add_choice('sweep', 'of', named(distinct(timed, 'sweep').filter(is_present))),
-    map: add_choice('map', 'result', named(distinct(tables.errors, 'map'))),
-    space: add_choice('space', 'tuned', named(distinct(tables.space, 'space'))),
-    cell: add_choice('cell', 'cell', timed.map((row) => [
-      String(row.cell), [row.kernel, row.problem, row.result].slice(0, several ? 3 : 2).join(' · '),
-    ]), timed.findLast((row) => row.tone === 'a' && row.fastest)?.cell),
-  };
+function add_choices(asked, cells) {
   const every = element('input', {type: 'checkbox', id: 'choose-variants'});
-  made.variants = element('label', {}, every, 'every variant');
-  made.variants.hidden = timed.every((row) => row.fastest);
   choose('variants', every, () => every.checked);
+  const made = {variants: element('label', {hidden: cells.every((row) => row.fastest || row.rate === null)}, every, 'every variant')};
+  for (const one of asked) made[one.name] = add_choice(one);
   return made;
 }
 
-function rows_of(chart, tables) {
-  return tables[chart.data].filter(
-    (row) => chart.needs.every((field) => is_present(row[field])) &&
-      Object.entries(chart.where ?? {}).every(([field, value]) => row[field] === value));
-}
+const chosen_rows = (chart) => chart.shown.filter((row) => chart.pick.every((name) =>
+  name === 'variants' ? choices.variants.value || row.fastest : String(row[name]) === choices[name].value));
 
-function chosen_rows(chart, rows) {
-  let chosen = rows;
-  for (const name of chart.pick ?? []) {
-    const value = choices[name].value;
-    if (name === 'variants') {
-      if (!value) chosen = chosen.filter((row) => row.fastest);
-    } else {
-      chosen = chosen.filter((row) => String(row[name]) === value);
-    }
-  }
-  // What is drawn first is behind the rest.
-  const is_front = (row) => row.tone !== chart.behind;
-  return chart.behind ? [...chosen].sort((a, b) => is_front(a) - is_front(b)) : chosen;
-}
-
-// A specification with its parts: "$name" stands for what has that name.
-const with_parts = (spec, parts) =>
-  JSON.parse(JSON.stringify(spec).replace(/"\$(\w+)"/g, (_, name) => JSON.stringify(parts[name])));
+const height_of = (chart, rows) =>
+  chart.step ? chart.step[1] * distinct(rows, chart.step[0]).length : chart.spec.height;
 
 // The specification for the room that there is.
-function specification(chart, rows, tables, width) {
-  const spec = with_parts(chart.spec, {...tables.parts, axis: chart.axis});
-  spec.$schema = 'https://vega.github.io/schema/vega-lite/v6.json';
-  spec.width = 'container';
-  spec.autosize = {type: 'fit-x', contains: 'padding'};
-  if (chart.step) spec.height = chart.step[1] * distinct(rows, chart.step[0]).length;
-  spec.datasets = {rows, roofs: tables.roofs.filter((row) => rows.some((of) => of.result === row.result))};
-  spec.data = {name: 'rows'};
-  spec.description = chart.title + '. ' + chart.note;
-  spec.config = structuredClone(tables.config);
+function specification(chart, rows, width) {
+  const spec = structuredClone(chart.spec);
+  spec.datasets.rows = rows;
+  spec.height = height_of(chart, rows);
   spec.config.legend.columns = Math.max(1, Math.floor(width / 150));
-  const of_results = {orient: 'bottom', columns: 1, labelLimit: Math.max(80, width - 60)};
-  if (chart.names && width < 600) spec.encoding.y.field = chart.names[0];
-  const several = distinct(tables.cells, 'result').length > 1;
-  for (const part of [spec, ...(spec.layer ?? [])]) {
-    const encoding = part.encoding ?? {};
-    for (const channel of ['strokeDash', 'shape', 'color'])
-      if (encoding[channel]?.field === 'result') encoding[channel].legend = several ? of_results : null;
-    if (!several && Array.isArray(encoding.tooltip))
-      encoding.tooltip = encoding.tooltip.filter((of) => of.field !== 'result');
-    if (chart.sharedX && encoding.x?.scale)
-      encoding.x.scale.domainMax = Math.max(...chosen_rows(chart, rows_of(chart, tables)).map((row) => row[chart.sharedX]));
+  spec.config.legend.labelLimit = Math.max(80, width - 60);
+  if (chart.id === 'agreement' && width < 600) spec.encoding.y.field = 'row';
+  if (chart.id === 'speed') {
+    const all = chosen_rows({...chart, shown: chart.table});  // of all results
+    spec.layer[0].encoding.x.scale.domainMax = Math.max(...all.map((row) => row.bar_high));
   }
   return spec;
 }
@@ -146,25 +68,21 @@ async function save_svg(view, name) {
   link.click();
 }
 
-function add_figure(page, chart, rows, tables, controls) {
+function add_figure(page, chart, controls) {
   const plot = element('div', {className: 'plot', id: 'chart-' + chart.name});
   const save = element('button', {type: 'button', className: 'save', textContent: 'SVG', title: 'Save this chart as SVG'});
-  const figure = element('figure', {className: chart.room ?? ''}, element('figcaption', {}, save,
+  const figure = element('figure', {className: chart.room}, element('figcaption', {}, save,
     element('strong', {textContent: chart.title}), element('span', {textContent: chart.note})));
-  const own = element('div', {className: 'controls'});
-  for (const name of chart.pick ?? []) {
-    if (!controls[name] || controls[name].hidden || controls[name].isConnected) continue;
-    own.append(controls[name]);
-  }
+  const own = chart.pick.map((name) => controls[name]).filter((control) => !control.hidden && !control.isConnected);
   page.append(figure);
-  if (own.childElementCount > 0) figure.append(own);
+  if (own.length > 0) figure.append(element('div', {className: 'controls'}, ...own));
   figure.append(plot);
-  const names = chart.names && element('ol', {className: 'names'});
+  const names = chart.id === 'agreement' && element('ol', {className: 'names'});
   if (names) figure.append(names);
   let drawn = 0;
   const draw = () => {
-    const chosen = chosen_rows(chart, rows);
-    if (chosen.length === 0) {
+    const rows = chosen_rows(chart);
+    if (rows.length === 0) {
       plot.replaceChildren(element('p', {className: 'item', textContent: 'This result has none.'}));
       return null;
     }
@@ -172,9 +90,9 @@ function add_figure(page, chart, rows, tables, controls) {
     plot.style.minHeight = '';
     if (names) {
       names.hidden = plot.clientWidth >= 600;
-      names.replaceChildren(...distinct(chosen, chart.names[1]).map((name) => element('li', {textContent: name})));
+      names.replaceChildren(...distinct(rows, 'kernel').map((name) => element('li', {textContent: name})));
     }
-    plot.specification = specification(chart, chosen, tables, plot.clientWidth);
+    plot.specification = specification(chart, rows, plot.clientWidth);
     return vegaEmbed(plot, plot.specification, {
       renderer: 'svg', actions: false, tooltip: {theme: 'custom', id: 'vg-tooltip-element'},
     }).then((made) => {
@@ -184,10 +102,9 @@ function add_figure(page, chart, rows, tables, controls) {
       return made;
     });
   };
-  for (const name of chart.pick ?? []) choices[name].redraw.push(draw);
+  for (const name of chart.pick) choices[name].redraw.push(draw);
   draw.plot = plot;
-  // The room that it will take.
-  plot.style.minHeight = (chart.step ? chart.step[1] * distinct(chosen_rows(chart, rows), chart.step[0]).length : chart.spec.height) + 'px';
+  plot.style.minHeight = height_of(chart, chosen_rows(chart)) + 'px';  // the room that it will take
   return draw;
 }
 
@@ -230,29 +147,21 @@ function redraw_when_resized(page, draws) {
 
 const idle = () => new Promise((go_on) => (window.requestIdleCallback ?? setTimeout)(go_on));
 
-// The charts that the page has, each with its specification.
-function chosen_charts(charts) {
-  const seen = {};
-  return read_table('charts', []).map((chosen) => {
-    const index = seen[chosen.id] = (seen[chosen.id] ?? -1) + 1;
-    return {...charts.find((chart) => chart.id === chosen.id), ...chosen, name: chosen.id + (index ? '-' + index : '')};
-  });
-}
-
 async function draw_charts() {
   const page = document.querySelector('.charts');
   if (!page || typeof vegaEmbed === 'undefined') return;
-  const {charts, config, numbers, parts} = JSON.parse(text_of('charts-json'));
-  const chosen = chosen_charts(charts);
-  const tables = {config, parts};
-  for (const name of ['cells', 'agreement', 'roofs', 'errors', 'space']) tables[name] = read_table(name, numbers);
-  const controls = add_choices(tables);
+  const {charts, choices: asked, tables} = JSON.parse(document.getElementById('chart-data').textContent);
+  const read_table = ({names, rows}) =>
+    rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])));
+  const read = {cells: read_table(tables.cells)};
+  const controls = add_choices(asked, read.cells);
   const rest = new Map();  // from plots to what draws them
   const draws = [];
-  const add_figures = (those) => {
-    for (const chart of those) {
-      const rows = rows_of(chart, tables).filter((row) => chart.result === '' || row.result === chart.result);
-      const draw = add_figure(page, chart, rows, tables, controls);
+  const add_figures = (added) => {
+    for (const chart of added) {
+      chart.table = read[chart.data] ??= read_table(tables[chart.data]);
+      chart.shown = chart.rows?.map((i) => chart.table[i]) ?? chart.table;
+      const draw = add_figure(page, chart, controls);
       rest.set(draw.plot, draw);
       draws.push(draw);
     }
@@ -265,11 +174,9 @@ async function draw_charts() {
   };
   // The table of all samples is by far the longest: its charts are the last, and wait.
   const add_samples = () => {
-    if (tables.samples) return;
-    tables.samples = read_table('samples', numbers);
-    add_figures(chosen.filter((chart) => chart.data === 'samples'));
+    if (!read.samples) add_figures(charts.filter((chart) => chart.data === 'samples'));
   };
-  add_figures(chosen.filter((chart) => chart.data !== 'samples'));
+  add_figures(charts.filter((chart) => chart.data !== 'samples'));
   addEventListener('beforeprint', () => {
     add_samples();
     [...rest.keys()].forEach(draw_one);
