@@ -4,7 +4,7 @@
 #include "devices/nvml.hpp"
 #include "experiment/names.hpp"
 #include "os/output.hpp"
-#include "report/table.hpp"
+#include "report/page.hpp"
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
 #include "roofline/floor.hpp"

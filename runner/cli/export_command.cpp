@@ -11,7 +11,7 @@
 #include "os/printable.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
-#include "report/table.hpp"
+#include "report/page.hpp"
 #include "results/plugin.hpp"
 #include "storage/read.hpp"
 #include "storage/tuned_json.hpp"

@@ -1,8 +1,6 @@
 #include "cli/exports.hpp"
 
 #include "input/diagnostics.hpp"
-#include "report/csv.hpp"
-#include "report/junit.hpp"
 #include "report/report.hpp"
 #include "results/experiment.hpp"
 #include "results/tuned.hpp"

@@ -4,7 +4,7 @@
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
-#include "report/table.hpp"
+#include "report/page.hpp"
 #include "report/terminal.hpp"
 
 #include <fmt/format.h>

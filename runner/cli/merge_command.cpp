@@ -7,7 +7,7 @@
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "report/report.hpp"
-#include "report/table.hpp"
+#include "report/page.hpp"
 #include "report/terminal.hpp"
 #include "storage/read.hpp"
 

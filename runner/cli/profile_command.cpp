@@ -8,7 +8,7 @@
 #include "profile/metrics.hpp"
 #include "profile/ncu.hpp"
 #include "profile/profile_json.hpp"
-#include "report/profile.hpp"
+#include "report/launches.hpp"
 #include "report/terminal.hpp"
 #include "run/choose_cells.hpp"
 

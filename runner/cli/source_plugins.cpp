@@ -17,7 +17,6 @@
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "report/progress.hpp"
-#include "report/status_line.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -9,7 +9,7 @@
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "os/parallel.hpp"
-#include "report/validation.hpp"
+#include "report/terminal.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
 #include "storage/results_json.hpp"

@@ -7,7 +7,7 @@
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "os/posix.hpp"
-#include "report/change_line.hpp"
+#include "report/comparison.hpp"
 #include "run/device_memory.hpp"
 #include "run/document_head.hpp"
 #include "run/execution.hpp"

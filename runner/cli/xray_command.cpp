@@ -8,7 +8,7 @@
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "report/terminal.hpp"
-#include "report/xray.hpp"
+#include "report/launches.hpp"
 #include "run/choose_cells.hpp"
 #include "xray/analysed_build.hpp"
 #include "xray/analysis.hpp"

@@ -4,9 +4,8 @@
 #include "html/charts.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
-#include "report/answer.hpp"
+#include "report/focus.hpp"
 #include "report/comparison.hpp"
-#include "report/focus_table.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>

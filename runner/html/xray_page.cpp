@@ -3,7 +3,7 @@
 #include "os/files.hpp"
 #include "os/text.hpp"
 #include "report/page.hpp"
-#include "report/xray.hpp"
+#include "report/launches.hpp"
 #include "xray/advice.hpp"
 
 #include <fmt/format.h>

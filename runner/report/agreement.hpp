@@ -1,10 +1,11 @@
 #pragma once
-// Compares all kernels with each other, over all problems.
+// What the checks found: the verdicts and errors of each kernel, and how all agree with each other.
 
 #include "report/page.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -42,5 +43,10 @@ inline constexpr std::size_t kLargestMatrix = 48;
 // that disagree, with the element. Adds nothing when no two results were compared. Markdown gets
 // the pairs only, since the matrix is too wide.
 void add_agreement(page& p, const results::document& d);
+
+// A row for each kernel with its verdicts, its largest rounding error and its agreement with the
+// others; those that decline every problem are left out. `wanted`: of which plugins; none: of all.
+table checks_table(const results::document& d,
+                   const std::function<bool(const std::string&)>& wanted = {});
 
 }  // namespace kzoo::report

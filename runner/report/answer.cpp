@@ -1,8 +1,8 @@
-#include "report/answer.hpp"
+#include "report/focus.hpp"
 
 #include "os/number_text.hpp"
 #include "report/problem_table.hpp"
-#include "report/reasons.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

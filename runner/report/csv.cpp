@@ -1,6 +1,6 @@
-#include "report/csv.hpp"
 
 #include "report/problem_table.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +19,39 @@ std::string quoted(std::string_view text) {
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + '"';
 }
+
+// Values with the names of their columns.
+class csv_line {
+ public:
+  void add(std::string_view column, std::string_view value) {
+    // To a spreadsheet such a text is a formula.
+    const bool is_formula =
+        !value.empty() && std::string_view("=+-@\t\r").find(value[0]) != std::string_view::npos;
+    fields_.emplace_back(report::quoted(column),
+                         report::quoted((is_formula ? "'" : "") + std::string(value)));
+  }
+  // With enough digits to be read back exactly; empty if it is not finite.
+  void number(std::string_view column, double value) {
+    fields_.emplace_back(report::quoted(column),
+                         std::isfinite(value) ? fmt::format("{}", value) : "");
+  }
+  template <class T>
+  void number(std::string_view column, T value) {
+    add(column, std::to_string(value));
+  }
+  std::string names() const { return joined(&field::first); }
+  std::string values() const { return joined(&field::second); }
+
+ private:
+  using field = std::pair<std::string, std::string>;
+  std::string joined(std::string field::*part) const {
+    std::string text;
+    for (const field& f : fields_) text += f.*part + ',';
+    text.back() = '\n';
+    return text;
+  }
+  std::vector<field> fields_;
+};
 
 void add_problem(csv_line& l, const problem& p) {
   l.number("m", p.m);
@@ -80,32 +113,7 @@ void add_launch(csv_line& l, const cell& c) {
   l.number("occupancy", main ? main->occupancy() : NAN);
 }
 
-}  // namespace
-
-void csv_line::add(std::string_view column, std::string_view value) {
-  // To a spreadsheet such a text is a formula.
-  const bool is_formula =
-      !value.empty() && std::string_view("=+-@\t\r").find(value[0]) != std::string_view::npos;
-  const std::string text = (is_formula ? "'" : "") + std::string(value);
-  fields_.emplace_back(quoted(column), report::quoted(text));
-}
-
-void csv_line::number(std::string_view column, double value) {
-  fields_.emplace_back(quoted(column), std::isfinite(value) ? fmt::format("{}", value) : "");
-}
-
-void csv_line::append(const csv_line& other, const std::function<bool(std::string_view)>& wanted) {
-  for (const field& f : other.fields_)
-    if (wanted(f.first)) fields_.push_back(f);
-}
-
-std::string csv_line::joined(std::string field::*part) const {
-  std::string text;
-  for (const field& f : fields_) text += f.*part + ',';
-  text.back() = '\n';
-  return text;
-}
-
+// Everything of a cell that has a column.
 csv_line line_of(const document& d, const cell& c) {
   csv_line l;
   l.add("plugin", c.kernel.plugin);
@@ -133,6 +141,8 @@ csv_line line_of(const document& d, const cell& c) {
   }
   return l;
 }
+
+}  // namespace
 
 void write_csv(const document& d, sort_key order, const text_sink& out) {
   bool first = true;

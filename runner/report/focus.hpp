@@ -1,6 +1,7 @@
 #pragma once
-// Which kernels of a run its reader looks for first.
+// Which kernels of a run its reader looks for first, and what they come to.
 
+#include "report/page.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>
@@ -56,5 +57,30 @@ std::size_t main_problem(const results::document& d, const std::vector<std::stri
 
 // "cublas:fp32"; of all variants of a plugin its name; "" without a baseline.
 std::string baseline_name(const results::document& d);
+
+struct answer {
+  bool right = false;    // nothing failed, and something passed
+  std::string verdicts;  // "27 pass, 1 wrong: mine:16x16 on 64x64x64 f32"
+  // What is wrong, of the first kernels that failed; then the sources that declined every problem.
+  std::vector<std::string> failures;
+  std::string speed;       // the fastest kernel, or the subject's place, and by how much
+  std::string conditions;  // the device, and how it was measured
+};
+answer answer_of(const results::document& d, const focus& f);
+
+// "27 pass, 1 wrong, 2 of 30 cells not run".
+std::string verdict_counts(const results::document& d);
+
+// "1.05x to 1.07x"; "" where there is no interval.
+std::string interval_text(const timing::ratio& r);
+
+// What limits the speed of a timed kernel, as far as its cell says: its share of the roofline, the
+// clock and the power, and the resources that bound how many warps an SM holds. A sentence each.
+std::vector<std::string> limits_of(const results::document& d, const results::cell& c);
+
+// With a subject a row for each problem; with one problem a row for each plugin; else plugins down
+// and problems across, with the speedup over the baseline, or GFLOP/s; without times what the
+// checks found.
+table focus_table(const results::document& d, const focus& f, const view& v);
 
 }  // namespace kzoo::report

@@ -1,15 +1,15 @@
-#include "report/focus_table.hpp"
+#include "report/focus.hpp"
 
 #include "os/number_text.hpp"
 #include "os/text.hpp"
-#include "report/answer.hpp"
-#include "report/checks_table.hpp"
+#include "report/agreement.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,67 +25,78 @@ table::field verdict_of(const document& d, const cell& c) {
   return {verdict_text(d, c), style_of(c.verdict)};
 }
 
-// Speed, with what it is compared with.
-void add_speed(std::vector<table::field>& row, const document& d, const cell& c, const view& v) {
-  if (!c.time || !shows_time(c, v)) {
-    row.resize(row.size() + 5);
-    return;
-  }
-  const bool real = is_timed(c);
-  const standing s = real ? standing_of(d, c) : standing{};
-  const bool is_baseline = d.baseline_of(c) == &c;
-  row.push_back({speedup_text(d, c), style::bold});
-  row.push_back({time_text(c.time->median_ms) + (real ? "" : "*")});
-  row.push_back({real ? number_text(d.gflops(c).value_or(0)) : ""});
-  row.push_back({c.speedup && !is_baseline ? interval_text(*c.speedup) : "", style::dim});
-  row.push_back({s.text(), style::dim});
-}
-
-// What limits it.
-void add_limits(std::vector<table::field>& row, const document& d, const cell& c, bool launch) {
-  const auto floor = d.peak_of(c) ? d.floor_of(c) : std::nullopt;
-  const double mhz = is_timed(c) ? timing::median_mhz(*c.time) : 0;
-  const results::conditions& k = c.conditions;
-  row.push_back({floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,
-                                     roofline::resource_name(floor->resource))
-                       : ""});
-  row.push_back({mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "", style::dim});
-  row.push_back({k.watts && mhz > 0
-                     ? fmt::format("{:.0f} W{}", *k.watts, k.power_capped() ? ", capped" : "")
-                     : "",
-                 style::dim});
-  const results::launch* l = launch ? results::main_launch(c.launches) : nullptr;
-  row.push_back({l ? std::to_string(l->registers) : "", style::dim});
-  row.push_back({l ? shared_text(*l) : "", style::dim});
-  row.push_back({l ? fmt::format("{:.0f}%", 100 * l->occupancy()) : "", style::dim});
-  row.push_back({accuracy_text(d, c), style::dim});
-}
-
 // A row for each of the cells, which are of one plugin or on one problem. `launch`: also the
 // resources of its kernels.
 table focus_rows(const document& d, const std::vector<const cell*>& cells, bool by_problem,
                  bool launch, const view& v) {
+  constexpr auto kLeft = table::align::left, kRight = table::align::right;
+  constexpr auto kDim = style::dim;
   std::set<std::string> names;
   for (const cell* c : cells) names.insert(c->kernel.name());
   const bool tells_variant = by_problem && names.size() > 1;
   const bool all_pass = std::ranges::all_of(
       cells, [&](const cell* c) { return verdict_text(d, *c) == "pass" && is_timed(*c); });
-  const std::string baseline =
-      d.experiment.baseline ? "vs " + d.experiment.baseline->text : std::string();
-  table t;
-  t.add_columns({by_problem ? "problem" : "kernel", "verdict"}, table::align::left);
-  t.add_columns({baseline, "time", "GFLOP/s", "95 % interval", "place", "of roofline", "SM clock",
-                 "power", "regs", "shared", "occupancy", kErrorTitle});
-  t.add_column("variant", table::align::left);
-  for (const cell* c : cells) {
-    std::vector<table::field> row{{by_problem ? problem_name(d.problem_of(*c)) : c->kernel.name()},
-                                  all_pass ? table::field{} : verdict_of(d, *c)};
-    add_speed(row, d, *c, v);
-    add_limits(row, d, *c, launch);
-    row.push_back({tells_variant ? c->kernel.variant : "", style::dim});
-    t.add_row(std::move(row));
-  }
-  return t;
+  // Empty for a cell whose time is not shown.
+  const auto timed = [&v](auto text) {
+    return [&v, text](const cell& c) { return c.time && shows_time(c, v) ? text(c) : ""; };
+  };
+  const auto clock = [](const cell& c) { return is_timed(c) ? timing::median_mhz(*c.time) : 0; };
+  const auto launched = [launch](auto text) {
+    return [=](const cell& c) {
+      const results::launch* l = launch ? results::main_launch(c.launches) : nullptr;
+      return l ? text(*l) : "";
+    };
+  };
+  const std::vector<column<cell>> columns{
+      {by_problem ? "problem" : "kernel",
+       [&](const cell& c) { return by_problem ? problem_name(d.problem_of(c)) : c.kernel.name(); },
+       kLeft},
+      {"verdict", [&](const cell& c) { return all_pass ? table::field() : verdict_of(d, c); },
+       kLeft},
+      {d.experiment.baseline ? "vs " + d.experiment.baseline->text : "",
+       timed([&](const cell& c) { return speedup_text(d, c); }), kRight, 0, style::bold},
+      {"time", timed([](const cell& c) {
+         return time_text(c.time->median_ms) + (is_timed(c) ? "" : "*");
+       })},
+      {"GFLOP/s", timed([&](const cell& c) {
+         return is_timed(c) ? number_text(d.gflops(c).value_or(0)) : "";
+       })},
+      {"95 % interval", timed([&](const cell& c) {
+         return c.speedup && d.baseline_of(c) != &c ? interval_text(*c.speedup) : "";
+       }),
+       kRight, 0, kDim},
+      {"place", timed([&](const cell& c) { return is_timed(c) ? standing_of(d, c).text() : ""; }),
+       kRight, 0, kDim},
+      {"of roofline",
+       [&](const cell& c) {
+         const auto floor = d.peak_of(c) ? d.floor_of(c) : std::nullopt;
+         return floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,
+                                    roofline::resource_name(floor->resource))
+                      : "";
+       }},
+      {"SM clock",
+       [=](const cell& c) { return clock(c) > 0 ? fmt::format("{:.0f} MHz", clock(c)) : ""; },
+       kRight, 0, kDim},
+      {"power",
+       [=](const cell& c) {
+         const results::conditions& k = c.conditions;
+         return k.watts && clock(c) > 0
+                    ? fmt::format("{:.0f} W{}", *k.watts, k.power_capped() ? ", capped" : "")
+                    : "";
+       },
+       kRight, 0, kDim},
+      {"regs", launched([](const results::launch& l) { return std::to_string(l.registers); }),
+       kRight, 0, kDim},
+      {"shared", launched(shared_text), kRight, 0, kDim},
+      {"occupancy", launched([](const results::launch& l) {
+         return fmt::format("{:.0f}%", 100 * l.occupancy());
+       }),
+       kRight, 0, kDim},
+      {kErrorTitle, [&](const cell& c) { return accuracy_text(d, c); }, kRight, 0, kDim},
+      {"variant", [=](const cell& c) { return tells_variant ? c.kernel.variant : ""; }, kLeft, 0,
+       kDim}};
+  return table_of<cell>(
+      columns, cells | std::views::transform([](const cell* c) -> const cell& { return *c; }));
 }
 
 // What all problems have but their sizes, "f32"; "" where they differ in more.

@@ -1,7 +1,6 @@
-#include "report/junit.hpp"
-
 #include "report/report.hpp"
-#include "report/text.hpp"
+
+#include "report/page.hpp"
 
 #include <fmt/format.h>
 

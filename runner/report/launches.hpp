@@ -1,21 +1,34 @@
 #pragma once
-// What the reports of profile and xray share: tables with a row for each launch, problem by
-// problem.
+// What profile and xray counted, as tables with a row for each launch, problem by problem.
 
-#include "core/problem.hpp"
 #include "profile/counters.hpp"
 #include "report/problem_table.hpp"
 #include "xray/counters.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace kzoo::report {
+
+void add_profile(page& p, const profile::document& d);
+
+// short_kernel_name(), at a length that fits a table.
+std::string kernel_text(const std::string& demangled);
+// The extent of a grid or a block, "32x16": without trailing ones.
+std::string extent_text(std::span<const std::uint32_t> extent);
+
+void add_xray(page& p, const xray::document& d);
+// The lines of every kernel's source, annotated.
+void add_xray_lines(page& p, const xray::document& d);
+
+// "global load 4 B: 4096 requests, 4.00 sectors each (ideal 4.00)"
+std::string counts_text(const xray::line_counts& l);
 
 // Calls f(problem, its cells) for each problem, in the order in which they first come.
 template <class Cell, class F>
@@ -41,16 +54,24 @@ std::string launch_name(const Cell& c, std::size_t index) {
                                     : fmt::format("{} #{}", c.kernel.name(), index + 1);
 }
 
-// A launch whose row is empty is left out.
-template <class Cell, class Row>
-void add_launches(page& p, table t, const std::vector<const Cell*>& cells, const Row& row) {
-  for (const Cell* c : cells) {
-    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i) {
-      auto fields = row(launch_name(*c, i), launches_of(*c)[i]);
-      if (!fields.empty()) t.add_row(std::move(fields));
-    }
-  }
-  p.add(t);
+// A row of such a table.
+template <class Launch>
+struct named_launch {
+  std::string name;
+  const Launch* launch;
+};
+
+// With those columns below `title`, for the launches that `wanted` holds for.
+template <class Cell, class Launch, class Wanted>
+void add_launches(page& p, const char* title, std::vector<column<named_launch<Launch>>> columns,
+                  const std::vector<const Cell*>& cells, const Wanted& wanted) {
+  std::vector<named_launch<Launch>> rows;
+  for (const Cell* c : cells)
+    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i)
+      if (wanted(launches_of(*c)[i])) rows.push_back({launch_name(*c, i), &launches_of(*c)[i]});
+  const auto name = [](const named_launch<Launch>& row) { return row.name; };
+  columns.insert(columns.begin(), {title, name, table::align::left});
+  p.add(table_of(columns, rows));
   p.end_section();
 }
 

@@ -1,15 +1,137 @@
 #pragma once
-// The output medium of a report: plain text, a terminal, GitHub's Markdown, or HTML. The functions
-// that write a report only supply its contents; the page formats them.
+// How a report is laid out: its text, its tables, and the page that has both, in each medium.
 
-#include "report/table.hpp"
-#include "report/text.hpp"
-
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kzoo::report {
+
+enum class style { plain, good, bad, dim, bold };
+
+// The text, safe for a terminal (os/printable.hpp), coloured (os/output.hpp) if `colour`.
+std::string styled(std::string_view words, style s, bool colour);
+
+// The same for Markdown: markup is escaped, line breaks become spaces, and the styles bad and bold
+// are set in bold.
+std::string markdown(std::string_view words, style s = style::plain);
+
+// The same for HTML, in an element or an attribute between quotes.
+std::string html(std::string_view words, style s = style::plain);
+
+// The beginning of the text, safe for a terminal, that is at most so wide.
+std::string shortened(std::string_view text, std::size_t most);
+
+// A name in lines of at most that width, broken after one of ":_@, " where that is possible.
+std::vector<std::string> wrapped(std::string_view name, std::size_t most);
+
+// Prose in lines of at most that width, broken at spaces; a longer word has a line of its own. Safe
+// for a terminal.
+std::vector<std::string> folded(std::string_view text, std::size_t most);
+// How wide prose is in files and pipes, where tables have no limit.
+inline constexpr std::size_t kWidestProse = 400;
+
+// Appends to a list: "1 pass, 2 wrong".
+void add_item(std::string& list, std::string_view item);
+
+// The first `most` names: "a, b, c and 2 more".
+std::string some_of(std::vector<std::string> names, std::size_t most);
+
+// No limit to how wide a line is: of files and pipes.
+inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
+// The width on a terminal: characters, not bytes.
+std::size_t width(std::string_view utf8);
+
+class table {
+ public:
+  // text: left, and where the table is too wide it wraps.
+  enum class align { left, right, text };
+  struct field {
+    std::string text;
+    report::style style;
+    field(std::string words = "", report::style s = style::plain)
+        : text(std::move(words)), style(s) {}
+  };
+
+  // A title may have several lines. Where the table is too wide, the columns with the highest
+  // `rank` leave it first; those of rank 0 stay.
+  void add_column(const std::string& title, align a = align::right, int rank = 0);
+  void add_columns(std::initializer_list<std::string> titles, align a = align::right);
+  // At most as many fields as there are columns; missing ones stay empty. `share`, from 0 to 1, is
+  // the length of the row's bar, for which there may be room at its end.
+  void add_row(std::vector<field> fields, double share = 0);
+  std::size_t rows() const { return rows_.size(); }
+  // Empty columns are left out. Every line starts with `indent`. A table that is wider than
+  // `most` loses columns; then the first one wraps, and those of text; and what is still too much
+  // follows below, with the first column again.
+  std::string str(bool colour, std::string_view indent = "  ", std::size_t most = kNoLimit) const;
+  // Whether it is no wider, with all columns.
+  bool fits(std::string_view indent, std::size_t most) const;
+  // The titles of the columns that leave.
+  std::vector<std::string> left_out(std::string_view indent, std::size_t most) const;
+  // The table in GitHub's Markdown.
+  std::string markdown() const;
+  // An HTML table; the column of names is its heading.
+  std::string html() const;
+
+ private:
+  struct column {
+    std::vector<std::string> title;  // its lines
+    table::align align;
+    int rank;
+  };
+  struct row {
+    std::vector<field> fields;
+    double share;
+  };
+  using places = std::vector<std::size_t>;  // of columns
+  bool used(std::size_t c) const;           // whether column c is not empty
+  std::size_t title_width(std::size_t c) const;
+  std::size_t width_of(std::size_t c) const;
+  std::size_t width_of(const places& shown) const;
+  bool wraps(std::size_t c, const places& shown) const;
+  // Of each column, in a table that is no wider than `most` as far as its columns can wrap.
+  std::vector<std::size_t> widths_of(const places& shown, std::size_t most) const;
+  places shown(std::size_t most) const;
+  std::string joined_title(std::size_t c) const;
+  void write(std::string& out, const places& shown, bool colour, std::string_view indent,
+             std::size_t most) const;
+
+  std::vector<column> columns_;
+  std::vector<row> rows_;
+};
+
+// A column of a table that has a row for each T.
+template <class T>
+struct column {
+  std::string title;
+  std::function<table::field(const T&)> field;
+  table::align align = table::align::right;
+  int rank = 0;               // as in add_column()
+  style look = style::plain;  // of fields without a style of their own
+};
+// `share`: as in add_row().
+template <class T, class Rows>
+table table_of(const std::vector<column<T>>& columns, const Rows& rows,
+               const std::function<double(const T&)>& share = {}) {
+  table t;
+  for (const column<T>& c : columns) t.add_column(c.title, c.align, c.rank);
+  for (const T& row : rows) {
+    std::vector<table::field> fields;
+    for (const column<T>& c : columns) {
+      fields.push_back(c.field(row));
+      if (fields.back().style == style::plain) fields.back().style = c.look;
+    }
+    t.add_row(std::move(fields), share ? share(row) : 0);
+  }
+  return t;
+}
 
 enum class medium { text, terminal, markdown, html };
 

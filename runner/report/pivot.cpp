@@ -1,4 +1,4 @@
-#include "report/pivot.hpp"
+#include "report/report.hpp"
 
 #include "os/number_text.hpp"
 #include "report/problem_table.hpp"

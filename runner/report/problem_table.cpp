@@ -9,6 +9,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <span>
 
 namespace kzoo::report {
 namespace {
@@ -45,84 +49,102 @@ std::string stop_text(const cell& c) {
                                                    : "";
 }
 
-// The columns of times; all empty for a cell whose time is not shown.
-std::vector<table::field> time_fields(const document& d, const cell& c, const view& v) {
-  std::vector<table::field> fields;
-  if (c.time && shows_time(c, v)) {
-    fields.push_back({time_text(c.time->median_ms)});
-    fields.push_back({fmt::format("±{:.1f}%", 50 * c.time->spread), style::dim});
-    fields.push_back({clock_text(*c.time), style::dim});
-    // GFLOP/s of the simulator would be meaningless.
-    fields.push_back(
-        {c.time->clock == timing::clock::simulator ? "" : number_text(d.gflops(c).value_or(0))});
-    const auto share = d.share_of_peak(c);
-    fields.push_back({share ? number_text(100 * *share) + "%" : "", style::dim});
-    fields.push_back({speedup_text(d, c)});
-    fields.push_back({stop_text(c), style::dim});
-    fields.push_back({c.hot_time ? time_text(c.hot_time->median_ms) : ""});
-    if (c.sustained) {
-      fields.push_back({sustained_text(*c.sustained, *c.time)});
-      const auto watts = c.sustained->watts, joules = c.sustained->joules();
-      fields.push_back({watts ? fmt::format("{:.0f} W", *watts) : "", style::dim});
-      fields.push_back({joules ? joules_text(*joules) : ""});
-      const double gflop = d.problem_of(c).flops() * 1e-9;
-      fields.push_back({joules ? number_text(gflop / *joules) : ""});
-    }
-  }
-  fields.resize(12);
-  return fields;
-}
+bool is_simulated(const cell& c) { return c.time && c.time->clock == timing::clock::simulator; }
 
 // What its bar shows: GFLOP/s, of anything but the simulator.
 double speed_of(const document& d, const cell& c) {
-  const bool real = c.time && c.time->clock != timing::clock::simulator;
-  return real ? d.gflops(c).value_or(0) : 0;
+  return c.time && !is_simulated(c) ? d.gflops(c).value_or(0) : 0;
 }
 
-std::vector<table::field> row(const document& d, const cell& c, const agreed* others,
-                              const view& v) {
-  std::vector<table::field> fields{{c.kernel.name()}, {verdict_text(d, c), style_of(c.verdict)}};
-  const std::vector<table::field> times = time_fields(d, c, v);
-  const table::field error{accuracy_text(d, c)};
-  if (others != nullptr) fields.insert(fields.end(), {error, agreement_field(*others)});
-  fields.insert(fields.end(), times.begin(), times.end());
-  if (others == nullptr) fields.push_back(error);
-  fields.push_back({results::batch_invariance(c.findings)});
-  const results::launch* product = results::main_launch(c.launches);
-  fields.push_back({product ? std::to_string(product->registers) : "", style::dim});
-  fields.push_back({product ? shared_text(*product) : "", style::dim});
-  fields.push_back({product ? occupancy_text(*product) : "", style::dim});
-  for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
-    const auto ms = d.published_ms(c, i);
-    fields.push_back({ms ? time_text(*ms) : "", style::dim});
-  }
-  return fields;
-}
-
-// Titles, and how soon each column leaves a table that is too wide.
-void add_columns(table& t, const document& d, bool simulated, bool narrow) {
+// Those with the highest ranks leave a table that is too wide first. `others`: on the simulator,
+// how each cell of the problem agrees with the others.
+std::vector<column<cell>> problem_columns(const document& d, std::span<const cell> cells,
+                                          const std::vector<agreed>* others, const view& v) {
   constexpr auto kLeft = table::align::left, kRight = table::align::right;
-  t.add_columns({"kernel", "verdict"}, kLeft);
-  if (simulated) t.add_columns({kErrorTitle, "agreement"});
-  t.add_column("time");
-  t.add_column("spread", kRight, 5);
-  t.add_column("clock", kLeft, 4);
-  t.add_column("GFLOP/s");
-  t.add_column("% of\npeak", kRight, 2);
-  t.add_column(d.experiment.baseline ? (narrow ? "vs\n" : "vs ") + d.experiment.baseline->text
-                                     : "");
-  t.add_column("", kLeft);  // that it was stopped early
-  t.add_column("hot", kRight, 1);
-  t.add_column("sustained", kRight, 1);
-  t.add_column("power", kRight, 3);
-  t.add_column("energy", kRight, 3);
-  t.add_column("GFLOP/s\nper W", kRight, 3);
-  if (!simulated) t.add_column(kErrorTitle, kRight, 3);
-  t.add_column("batch\ninvariant", kLeft, 4);
-  t.add_column("regs", kRight, 6);
-  t.add_column("shared", kRight, 7);
-  t.add_column("occupancy", kRight, 8);
-  for (const auto& column : d.experiment.published.columns) t.add_column(column.label, kRight, 9);
+  constexpr auto kDim = style::dim;
+  // Empty for a cell whose time is not shown.
+  const auto timed = [&v](auto text) {
+    return [&v, text](const cell& c) { return c.time && shows_time(c, v) ? text(c) : ""; };
+  };
+  const auto sustained = [timed](auto text) {
+    return timed([text](const cell& c) { return c.sustained ? text(c, *c.sustained) : ""; });
+  };
+  const auto launched = [](auto text) {
+    return [text](const cell& c) {
+      const results::launch* product = results::main_launch(c.launches);
+      return product ? text(*product) : "";
+    };
+  };
+  const auto error = [&](const cell& c) { return accuracy_text(d, c); };
+  const std::string versus =
+      d.experiment.baseline ? (v.columns != kNoLimit ? "vs\n" : "vs ") + d.experiment.baseline->text
+                            : "";
+  using results::launch;
+  using power = results::sustained;
+  std::vector<column<cell>> all{{"kernel", [](const cell& c) { return c.kernel.name(); }, kLeft},
+                                {"verdict",
+                                 [&](const cell& c) {
+                                   return table::field{verdict_text(d, c), style_of(c.verdict)};
+                                 },
+                                 kLeft}};
+  if (others != nullptr) {
+    all.push_back({kErrorTitle, error});
+    all.push_back({"agreement", [others, cells](const cell& c) {
+                     return agreement_field(others->at(std::size_t(&c - cells.data())));
+                   }});
+  }
+  all.insert(
+      all.end(),
+      {{"time", timed([](const cell& c) { return time_text(c.time->median_ms); })},
+       {"spread", timed([](const cell& c) { return fmt::format("±{:.1f}%", 50 * c.time->spread); }),
+        kRight, 5, kDim},
+       {"clock", timed([](const cell& c) { return clock_text(*c.time); }), kLeft, 4, kDim},
+       // GFLOP/s of the simulator would be meaningless.
+       {"GFLOP/s", timed([&](const cell& c) {
+          return is_simulated(c) ? "" : number_text(d.gflops(c).value_or(0));
+        })},
+       {"% of\npeak", timed([&](const cell& c) {
+          const auto share = d.share_of_peak(c);
+          return share ? number_text(100 * *share) + "%" : "";
+        }),
+        kRight, 2, kDim},
+       {versus, timed([&](const cell& c) { return speedup_text(d, c); })},
+       {"", timed(stop_text), kLeft, 0, kDim},
+       {"hot",
+        timed([](const cell& c) { return c.hot_time ? time_text(c.hot_time->median_ms) : ""; }),
+        kRight, 1},
+       {"sustained",
+        sustained([](const cell& c, const power& s) { return sustained_text(s, *c.time); }), kRight,
+        1},
+       {"power", sustained([](const cell&, const power& s) {
+          return s.watts ? fmt::format("{:.0f} W", *s.watts) : "";
+        }),
+        kRight, 3, kDim},
+       {"energy", sustained([](const cell&, const power& s) {
+          return s.joules() ? joules_text(*s.joules()) : "";
+        }),
+        kRight, 3},
+       {"GFLOP/s\nper W", sustained([&](const cell& c, const power& s) {
+          return s.joules() ? number_text(d.problem_of(c).flops() * 1e-9 / *s.joules()) : "";
+        }),
+        kRight, 3}});
+  if (others == nullptr) all.push_back({kErrorTitle, error, kRight, 3});
+  all.insert(all.end(),
+             {{"batch\ninvariant",
+               [](const cell& c) { return results::batch_invariance(c.findings); }, kLeft, 4},
+              {"regs", launched([](const launch& l) { return std::to_string(l.registers); }),
+               kRight, 6, kDim},
+              {"shared", launched(shared_text), kRight, 7, kDim},
+              {"occupancy", launched(occupancy_text), kRight, 8, kDim}});
+  for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
+    all.push_back({d.experiment.published.columns[i].label,
+                   [&d, i](const cell& c) {
+                     const auto ms = d.published_ms(c, i);
+                     return ms ? time_text(*ms) : "";
+                   },
+                   kRight, 9, kDim});
+  }
+  return all;
 }
 
 std::string throttling_text(const cell& c) {
@@ -135,6 +157,39 @@ std::string throttling_text(const cell& c) {
 bool passed_in_lower(const document& d, const cell& c) {
   return c.verdict == verdict::pass &&
          is_less_precise(c.declared, d.expected_precision(c), d.problem_of(c).dtype);
+}
+
+bool comes_before(const cell& a, const cell& b, sort_key key) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const auto time = [](const cell& c) { return c.time ? c.time->median_ms : kNone; };
+  const auto slowness = [](const cell& c) { return c.speedup ? 1 / c.speedup->value : kNone; };
+  switch (key) {
+    case sort_key::speedup:
+      return slowness(a) < slowness(b);
+    case sort_key::time:
+      return time(a) < time(b);
+    case sort_key::name:
+      return a.kernel < b.kernel;
+    case sort_key::none:
+      break;
+  }
+  return false;
+}
+
+// Leaves the baseline, and of each plugin the fastest `most` that passed, in the order in which
+// they are.
+std::size_t fold(const document& d, std::vector<const cell*>& cells, std::size_t most) {
+  const std::size_t before = cells.size();
+  std::map<std::string, std::vector<double>> times;  // by plugin
+  for (const cell* c : cells)
+    if (c->time) times[c->kernel.plugin].push_back(c->time->median_ms);
+  for (auto& [plugin, all] : times) std::ranges::sort(all);
+  std::erase_if(cells, [&](const cell* c) {
+    if (!c->time || d.experiment.is_baseline(c->kernel.plugin, c->kernel.variant)) return false;
+    const std::vector<double>& all = times.at(c->kernel.plugin);
+    return all.size() > most && c->time->median_ms > all[most - 1];
+  });
+  return before - cells.size();
 }
 
 }  // namespace
@@ -179,43 +234,6 @@ std::string accuracy_text(const document& d, const cell& c) {
   return number_text(c.accuracy->rho_over_sqrt_k);
 }
 
-namespace {
-
-bool comes_before(const cell& a, const cell& b, sort_key key) {
-  constexpr double kNone = std::numeric_limits<double>::infinity();
-  const auto time = [](const cell& c) { return c.time ? c.time->median_ms : kNone; };
-  const auto slowness = [](const cell& c) { return c.speedup ? 1 / c.speedup->value : kNone; };
-  switch (key) {
-    case sort_key::speedup:
-      return slowness(a) < slowness(b);
-    case sort_key::time:
-      return time(a) < time(b);
-    case sort_key::name:
-      return a.kernel < b.kernel;
-    case sort_key::none:
-      break;
-  }
-  return false;
-}
-
-// Leaves the baseline, and of each plugin the fastest `most` that passed, in the order in which
-// they are.
-std::size_t fold(const document& d, std::vector<const cell*>& cells, std::size_t most) {
-  const std::size_t before = cells.size();
-  std::map<std::string, std::vector<double>> times;  // by plugin
-  for (const cell* c : cells)
-    if (c->time) times[c->kernel.plugin].push_back(c->time->median_ms);
-  for (auto& [plugin, all] : times) std::ranges::sort(all);
-  std::erase_if(cells, [&](const cell* c) {
-    if (!c->time || d.experiment.is_baseline(c->kernel.plugin, c->kernel.variant)) return false;
-    const std::vector<double>& all = times.at(c->kernel.plugin);
-    return all.size() > most && c->time->median_ms > all[most - 1];
-  });
-  return before - cells.size();
-}
-
-}  // namespace
-
 std::vector<const cell*> sorted_cells(const document& d, std::size_t problem, sort_key key) {
   std::vector<const cell*> cells;
   for (const cell& c : d.cells_of(problem)) cells.push_back(&c);
@@ -224,9 +242,7 @@ std::vector<const cell*> sorted_cells(const document& d, std::size_t problem, so
   return cells;
 }
 
-bool shows_time(const cell& c, const view& v) {
-  return v.simulator_times || !c.time || c.time->clock != timing::clock::simulator;
-}
+bool shows_time(const cell& c, const view& v) { return v.simulator_times || !is_simulated(c); }
 
 problem_rows problem_table(const document& d, std::size_t problem, const view& v) {
   const auto cells = d.cells_of(problem);
@@ -236,21 +252,18 @@ problem_rows problem_table(const document& d, std::size_t problem, const view& v
       simulated ? agreement_of_cells(d, problem) : std::vector<agreed>();
   double fastest = 0;
   for (const cell& c : cells) fastest = std::max(fastest, speed_of(d, c));
-  const bool is_narrow = v.columns != kNoLimit, tunes = d.experiment.overridden.tune;
+  const bool tunes = d.experiment.overridden.tune;
   const sort_key key = v.sort == sort_key::none && tunes ? sort_key::time : v.sort;
   std::vector<const cell*> shown = sorted_cells(d, problem, key);
   std::erase_if(shown, [](const cell* c) { return is_declined(c->verdict); });
   constexpr std::size_t kLong = 20, kOfTuning = 10;
   problem_rows rows;
-  if (is_narrow && !simulated && shown.size() > kLong)
+  if (v.columns != kNoLimit && !simulated && shown.size() > kLong)
     rows.folded = fold(d, shown, tunes ? kOfTuning : 1);
-  table& t = rows.times;
-  add_columns(t, d, simulated, is_narrow);
-  for (const cell* c : shown) {
-    const agreed* const other =
-        simulated ? &others[static_cast<std::size_t>(c - cells.data())] : nullptr;
-    t.add_row(row(d, *c, other, v), fastest > 0 ? speed_of(d, *c) / fastest : 0);
-  }
+  rows.times =
+      table_of<cell>(problem_columns(d, cells, simulated ? &others : nullptr, v),
+                     shown | std::views::transform([](const cell* c) -> const cell& { return *c; }),
+                     [&](const cell& c) { return fastest > 0 ? speed_of(d, c) / fastest : 0; });
   return rows;
 }
 

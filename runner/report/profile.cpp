@@ -1,11 +1,10 @@
-#include "report/profile.hpp"
+#include "report/launches.hpp"
 
 #include "core/kernel_name.hpp"
 #include "core/version.hpp"
 #include "os/number_text.hpp"
 #include "os/text.hpp"
 #include "profile/metrics.hpp"
-#include "report/launches.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,70 +57,72 @@ std::vector<std::string> stall_texts(const launch& l) {
   return texts;
 }
 
-table launch_table() {
-  table t;
-  t.add_columns({"kernel", "launched"}, table::align::left);
-  t.add_columns({"grid", "block", "time", "occupancy", "FMA\npipe", "tensor\npipe", "FFMA", "L1",
-                 "L2", "DRAM"});
-  return t;
+using profile_row = named_launch<launch>;
+using profile_columns = std::vector<column<profile_row>>;
+
+column<profile_row> percent(const char* title, const char* m) {
+  return {title, [m](const profile_row& r) { return percent_text(r.launch->value(m)); }};
+}
+column<profile_row> count(const std::string& title, const char* m) {
+  return {title, [m](const profile_row& r) { return count_text(r.launch->value(m)); }};
+}
+column<profile_row> quotient(const std::string& title, const char* over, const char* under) {
+  return {title, [=](const profile_row& r) {
+            return ratio_text(r.launch->value(over), r.launch->value(under));
+          }};
 }
 
-std::vector<table::field> launch_row(const std::string& name, const launch& l) {
-  const auto percent = [&](const char* m) { return table::field{percent_text(l.value(m))}; };
-  return {{name},
-          {kernel_text(l.kernel), style::dim},
-          {extent_text(l.grid), style::dim},
-          {extent_text(l.block), style::dim},
-          {duration_text(l.value(metric::kTime))},
-          percent(metric::kOccupancy),
-          percent(metric::kFma),
-          percent(metric::kTensor),
-          {count_text(l.value(metric::kFfma))},
-          percent(metric::kL1),
-          percent(metric::kL2),
-          percent(metric::kDram)};
+profile_columns launch_columns() {
+  constexpr auto kRight = table::align::right;
+  return {
+      {"launched", [](const profile_row& r) { return kernel_text(r.launch->kernel); },
+       table::align::left, 0, style::dim},
+      {"grid", [](const profile_row& r) { return extent_text(r.launch->grid); }, kRight, 0,
+       style::dim},
+      {"block", [](const profile_row& r) { return extent_text(r.launch->block); }, kRight, 0,
+       style::dim},
+      {"time", [](const profile_row& r) { return duration_text(r.launch->value(metric::kTime)); }},
+      percent("occupancy", metric::kOccupancy),
+      percent("FMA\npipe", metric::kFma),
+      percent("tensor\npipe", metric::kTensor),
+      count("FFMA", metric::kFfma),
+      percent("L1", metric::kL1),
+      percent("L2", metric::kL2),
+      percent("DRAM", metric::kDram)};
 }
 
-table memory_table() {
-  table t;
-  t.add_column("kernel", table::align::left);
-  for (const char* what : {"load", "store", "cp.async"}) {
-    t.add_columns({fmt::format("{}\nrequests", what), fmt::format("{}\nsectors", what),
-                   fmt::format("{} sectors\nper request", what)});
-  }
-  t.add_columns({"load wavefronts\nper request", "shared\nwavefronts", "conflicts\nof loads",
-                 "conflicts\nof stores"});
-  return t;
-}
-
-std::vector<table::field> memory_row(const std::string& name, const launch& l) {
-  std::vector<table::field> fields{{name}};
-  const auto add = [&](const char* request_metric, const char* sector_metric, bool is_rare) {
-    const auto requests = l.value(request_metric), sectors = l.value(sector_metric);
-    if (is_rare && requests == 0.0) return fields.resize(fields.size() + 3);
-    fields.push_back({count_text(requests)});
-    fields.push_back({count_text(sectors)});
-    fields.push_back({ratio_text(sectors, requests)});
+profile_columns memory_columns() {
+  profile_columns all;
+  const auto add = [&](const std::string& what, const char* requests, const char* sectors) {
+    all.push_back(count(what + "\nrequests", requests));
+    all.push_back(count(what + "\nsectors", sectors));
+    all.push_back(quotient(what + " sectors\nper request", sectors, requests));
   };
-  add(metric::kLoadRequests, metric::kLoadSectors, false);
-  add(metric::kStoreRequests, metric::kStoreSectors, false);
-  add(metric::kCopyRequests, metric::kCopySectors, true);
-  fields.push_back({ratio_text(l.value(metric::kLoadWavefronts), l.value(metric::kLoadRequests))});
-  for (const char* m : {metric::kSharedWavefronts, metric::kLoadConflicts, metric::kStoreConflicts})
-    fields.push_back({count_text(l.value(m))});
-  return fields;
+  add("load", metric::kLoadRequests, metric::kLoadSectors);
+  add("store", metric::kStoreRequests, metric::kStoreSectors);
+  add("cp.async", metric::kCopyRequests, metric::kCopySectors);
+  // Few kernels copy asynchronously.
+  for (std::size_t i = all.size() - 3; i < all.size(); ++i) {
+    all[i].field = [field = all[i].field](const profile_row& r) {
+      return r.launch->value(metric::kCopyRequests) == 0.0 ? table::field() : field(r);
+    };
+  }
+  all.push_back(
+      quotient("load wavefronts\nper request", metric::kLoadWavefronts, metric::kLoadRequests));
+  all.push_back(count("shared\nwavefronts", metric::kSharedWavefronts));
+  all.push_back(count("conflicts\nof loads", metric::kLoadConflicts));
+  all.push_back(count("conflicts\nof stores", metric::kStoreConflicts));
+  return all;
 }
 
-table stall_table() {
-  table t;
-  t.add_columns({"kernel", "warps wait most on", "then on", "and on"}, table::align::left);
-  return t;
-}
-
-std::vector<table::field> stall_row(const std::string& name, const launch& l) {
-  std::vector<table::field> fields{{name}};
-  for (std::string& text : stall_texts(l)) fields.push_back({std::move(text)});
-  return fields;
+profile_columns stall_columns() {
+  profile_columns all;
+  for (const char* title : {"warps wait most on", "then on", "and on"}) {
+    all.push_back({title,
+                   [i = all.size()](const profile_row& r) { return stall_texts(*r.launch).at(i); },
+                   table::align::left});
+  }
+  return all;
 }
 
 void add_remarks(page& p, const profiled& c) {
@@ -169,9 +170,8 @@ void add_profile(page& p, const profile::document& d) {
   p.end_section();
   for_each_problem(d.cells, [&](const problem& at, const std::vector<const profiled*>& cells) {
     p.line(problem_name(at), style::bold);
-    add_launches(p, launch_table(), cells, launch_row);
-    add_launches(p, memory_table(), cells, memory_row);
-    add_launches(p, stall_table(), cells, stall_row);
+    for (const profile_columns& shown : {launch_columns(), memory_columns(), stall_columns()})
+      add_launches(p, "kernel", shown, cells, [](const launch&) { return true; });
     for (const profiled* c : cells) add_remarks(p, *c);
     add_missing(p, cells);
     p.end_section();

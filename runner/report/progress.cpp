@@ -1,12 +1,15 @@
 #include "report/progress.hpp"
 
+#include "os/output.hpp"
+#include "report/page.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kzoo::report {
-
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long>(seconds);
   if (whole >= 3600)
@@ -61,6 +64,23 @@ std::string progress::times_text(double elapsed) const {
   std::string text = clock_text(elapsed);
   if (own < kTooEarly || elapsed < kTooSoon) return text;
   return text + fmt::format(", about {} left", clock_text(elapsed * left / own + 0.5));
+}
+
+status_line::status_line(std::FILE* to) : to_(to), live_(is_terminal(to)) {}
+
+void status_line::show(std::string_view text) {
+  if (!live_) return;
+  clear();
+  // A line that wraps cannot be rewritten.
+  write_text(to_, shortened(text, columns_of(to_) - 1));
+  std::fflush(to_);
+  shown_ = true;
+}
+
+void status_line::clear() {
+  if (!std::exchange(shown_, false)) return;
+  std::fputs("\r\x1b[K", to_);
+  std::fflush(to_);
 }
 
 }  // namespace kzoo::report

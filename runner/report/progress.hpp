@@ -1,9 +1,11 @@
 #pragma once
-// How far a run is, and how long the rest will take.
+// How far something is, and how long the rest will take.
 
 #include "results/document.hpp"
 
+#include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::report {
@@ -40,6 +42,24 @@ class progress {
   double per_problem_ = 0;  // cells
   int rounds_ = 0;          // 0: nothing is timed
   double skipped_ = 0;      // share of all work
+};
+
+class status_line {
+ public:
+  explicit status_line(std::FILE* to);
+  ~status_line() { clear(); }
+  status_line(const status_line&) = delete;
+  status_line& operator=(const status_line&) = delete;
+
+  // Whether it is shown at all.
+  bool is_live() const { return live_; }
+  // In the place of what is shown.
+  void show(std::string_view text);
+  void clear();
+
+ private:
+  std::FILE* to_;
+  bool live_, shown_ = false;
 };
 
 }  // namespace kzoo::report

@@ -1,7 +1,7 @@
-#include "report/reasons.hpp"
+#include "report/report.hpp"
 
 #include "os/text.hpp"
-#include "report/text.hpp"
+#include "report/page.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

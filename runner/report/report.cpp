@@ -3,11 +3,8 @@
 #include "os/text.hpp"
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
-#include "report/answer.hpp"
-#include "report/checks_table.hpp"
-#include "report/pivot.hpp"
+#include "report/focus.hpp"
 #include "report/problem_table.hpp"
-#include "report/tuned.hpp"
 
 #include <fmt/format.h>
 

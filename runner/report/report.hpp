@@ -1,15 +1,59 @@
 #pragma once
-// The sections of a report, for a run in progress and for stored results.
+// The sections of a report, for a run in progress and for stored results; results as CSV and as
+// JUnit XML.
 
+#include "os/output.hpp"
 #include "report/page.hpp"
-#include "report/reasons.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 namespace kzoo::report {
+
+// The cells that did not pass: one entry for each reason, with all kernels that share it. Plugins
+// that could not be loaded are left out: the report's head names them.
+struct reason {
+  kzoo::verdict verdict;
+  std::vector<std::string> kernels;
+  std::string text;
+  std::optional<reference::error_map> errors;  // of the first kernel
+};
+std::vector<reason> reasons(const results::document& d, std::size_t problem);
+// "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".
+std::string names_of(const std::vector<std::string>& kernels, std::size_t room);
+
+// Over all problems: the kernels that have a reason, each with the problems on which it has it.
+struct shared_reason {
+  kzoo::verdict verdict;
+  std::string text;
+  std::vector<std::string> kernels;  // in order
+  std::map<std::string, std::vector<std::size_t>> problems;
+
+  std::size_t cells() const;
+  bool is_repeated() const { return cells() > kernels.size(); }  // by one kernel, elsewhere
+};
+std::vector<shared_reason> shared_reasons(const results::document& d);
+
+// The failures that a report has told so far.
+class told_failures {
+ public:
+  // Leaves out kernels that failed for the same reason on a problem before. One with a map of its
+  // errors stays.
+  void remove_from(std::vector<reason>& reasons);
+  // Whether a finding on a kernel was not told on a problem before.
+  bool is_new(const results::cell& c, const results::finding& f);
+
+ private:
+  std::set<std::tuple<kzoo::verdict, std::string, std::string>> told_;  // reason, kernel
+  std::set<std::tuple<std::string, std::string, std::string>> found_;   // check, its words, kernel
+};
 
 // The experiment's title; without one its file's name.
 std::string title_of(const results::experiment& e);
@@ -37,5 +81,21 @@ closing_words closing_words_for(bool right, const results::coverage& covered);
 
 // The complete report, including how it was measured.
 std::string full_report(const results::document& d, const view& v);
+
+// Tables with one axis of the experiment down and another across, as in [pivot] of an experiment
+// file: one for each combination of the values that are on neither axis.
+void add_pivot(page& out, const results::document& d, const results::pivot& p);
+
+// What tuning has come to: the fastest kernel of each problem, and what it took to find it.
+void add_tuned(page& p, const results::document& d);
+
+// One line for each cell, in that order for each problem, below a line with the columns' names.
+// As RFC 4180 has it, but with \n as line end; unknown values are empty.
+void write_csv(const results::document& d, sort_key order, const text_sink& out);
+
+// The verdicts in JUnit's XML, as CI services read it: a suite for each problem, a case for each
+// kernel. A kernel that declined is skipped. Cells that an interrupted run left are an error of
+// their own.
+void write_junit(const results::document& d, const text_sink& out);
 
 }  // namespace kzoo::report

@@ -1,4 +1,4 @@
-#include "report/table.hpp"
+#include "report/page.hpp"
 
 #include "os/printable.hpp"
 #include "os/text.hpp"

@@ -4,8 +4,6 @@
 #include "os/output.hpp"
 #include "report/progress.hpp"
 #include "report/report.hpp"
-#include "report/status_line.hpp"
-#include "report/tuned.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,16 @@
 #pragma once
-// The report of a run in progress: tables as problems finish, and a progress line with what is
-// at hand, how long it has taken and about how long it will.
+// What a run shows while it goes on: tables as problems finish, or a line for each check, and how
+// far it is.
 
 #include "report/page.hpp"
+#include "results/validation.hpp"
 #include "run/execution.hpp"
+#include "run/plan.hpp"
 
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <string>
 
 namespace kzoo::report {
 
@@ -37,5 +41,29 @@ bool wants_colour(std::FILE* file);
 medium medium_of(std::FILE* file);
 // Lines fit the terminal, unless they may be wide; those of files and pipes are never cut.
 view view_of(std::FILE* file, const shown_options& shown);
+
+// The report of `runner validate`: one line for each check, as it finishes.
+class validation_text {
+ public:
+  explicit validation_text(std::FILE* out);
+
+  void begins(const std::vector<run::loaded_plugin>& plugins, const results::device& device,
+              tier t);
+  void starts(const results::validated_variant& v);
+  void takes(const results::validated_variant& v);  // problems of this kind
+  void found(const results::finding& f);
+  void ends(const results::validation& v);
+  void is_interrupted();
+
+ private:
+  // The finding's sentence; one that was said of another check refers to that.
+  std::string sentence(const results::finding& f);
+
+  std::FILE* out_;
+  bool colour_;
+  std::size_t columns_;
+  std::string kernel_;                       // whose findings follow
+  std::map<std::string, std::string> said_;  // reasons of failures, and the check they were said of
+};
 
 }  // namespace kzoo::report

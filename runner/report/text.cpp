@@ -1,4 +1,4 @@
-#include "report/text.hpp"
+#include "report/page.hpp"
 
 #include "os/output.hpp"
 #include "os/printable.hpp"

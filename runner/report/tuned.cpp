@@ -1,4 +1,4 @@
-#include "report/tuned.hpp"
+#include "report/report.hpp"
 
 #include "os/text.hpp"
 #include "report/problem_table.hpp"

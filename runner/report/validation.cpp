@@ -1,11 +1,10 @@
-#include "report/validation.hpp"
+#include "report/terminal.hpp"
 
 #include "core/version.hpp"
 #include "os/output.hpp"
 #include "reference/error_map.hpp"
+#include "report/page.hpp"
 #include "report/report.hpp"
-#include "report/terminal.hpp"
-#include "report/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

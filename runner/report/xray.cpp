@@ -1,10 +1,8 @@
-#include "report/xray.hpp"
+#include "report/launches.hpp"
 
 #include "core/version.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
-#include "report/launches.hpp"
-#include "report/profile.hpp"
 #include "xray/advice.hpp"
 
 #include <fmt/format.h>
@@ -36,49 +34,52 @@ request_counts loads_of(const xray::launch& l) {
   return sum;
 }
 
-table launch_columns() {
-  table t;
-  t.add_columns({"kernel", "launched"}, table::align::left);
-  t.add_columns(
-      {"grid", "block", "barriers", "FMA per byte\nof global loads", "active lanes\nper request"});
-  return t;
+using row_of_launch = named_launch<xray::launch>;
+using launch_column = column<row_of_launch>;
+
+std::vector<launch_column> launch_columns(const problem& p) {
+  constexpr auto kRight = table::align::right;
+  return {
+      {"launched", [](const auto& r) { return kernel_text(r.launch->kernel); }, table::align::left,
+       0, style::dim},
+      {"grid", [](const auto& r) { return extent_text(r.launch->grid); }, kRight, 0, style::dim},
+      {"block", [](const auto& r) { return extent_text(r.launch->block); }, kRight, 0, style::dim},
+      {"barriers", [](const auto& r) { return count(r.launch->barriers); }},
+      {"FMA per byte\nof global loads",
+       [&p](const auto& r) {
+         const double fma = double(p.m) * double(p.n) * double(p.k);
+         const double bytes = double(kSectorBytes * loads_of(*r.launch).passes);
+         return bytes > 0 ? fmt::format("{:.3g}", fma / bytes) : "";
+       }},
+      {"active lanes\nper request", [](const auto& r) {
+         request_counts all;
+         for (const access a : xray::kAccesses) all += r.launch->total(a);
+         return ratio(all.lanes, all.requests);
+       }}};
 }
 
-std::vector<table::field> launch_fields(const std::string& name, const problem& p,
-                                        const xray::launch& l) {
-  const double fma = double(p.m) * double(p.n) * double(p.k);
-  const double bytes = double(kSectorBytes * loads_of(l).passes);
-  request_counts all;
-  for (const access a : xray::kAccesses) all += l.total(a);
-  return {{name},
-          {kernel_text(l.kernel), style::dim},
-          {extent_text(l.grid), style::dim},
-          {extent_text(l.block), style::dim},
-          {count(l.barriers)},
-          {bytes > 0 ? fmt::format("{:.3g}", fma / bytes) : ""},
-          {ratio(all.lanes, all.requests)}};
+request_counts counts_of(const xray::launch& l, access a) {
+  return a == access::global_load ? loads_of(l) : l.total(a);
 }
 
-table access_columns(const char* title, access a) {
+std::vector<launch_column> access_columns(access a) {
+  const auto counted = [a](auto text) {
+    return [=](const row_of_launch& r) { return text(counts_of(*r.launch, a)); };
+  };
   const std::string passes = passes_name(a);
-  table t;
-  t.add_column(title, table::align::left);
-  t.add_columns({"requests", passes, passes + "\nper request", "ideal",
-                 is_shared(a) ? "conflicts" : "bytes used\nof fetched"});
-  return t;
-}
-
-// Of a launch without such accesses: nothing.
-std::vector<table::field> access_fields(const std::string& name, access a,
-                                        const request_counts& c) {
-  if (c.requests == 0) return {};
-  const double used = 100 * double(c.bytes) / double(c.passes * kSectorBytes);
-  return {{name},
-          {count(c.requests)},
-          {count(c.passes)},
-          {ratio(c.passes, c.requests)},
-          {count(c.ideal)},
-          {is_shared(a) ? fmt::format("{}", c.excess()) : fmt::format("{:.0f}%", used)}};
+  return {{"requests", counted([](const request_counts& c) { return count(c.requests); })},
+          {passes, counted([](const request_counts& c) { return count(c.passes); })},
+          {passes + "\nper request",
+           counted([](const request_counts& c) { return ratio(c.passes, c.requests); })},
+          {"ideal", counted([](const request_counts& c) { return count(c.ideal); })},
+          is_shared(a)
+              ? launch_column{"conflicts", counted([](const request_counts& c) {
+                                return std::to_string(c.excess());
+                              })}
+              : launch_column{"bytes used\nof fetched", counted([](const request_counts& c) {
+                                return fmt::format("{:.0f}%", 100 * double(c.bytes) /
+                                                                  double(c.passes * kSectorBytes));
+                              })}};
 }
 
 // What is wrong, then what is slow.
@@ -154,19 +155,14 @@ void add_xray(page& p, const xray::document& d) {
   p.end_section();
   for_each_problem(d.cells, [&](const problem& at, const std::vector<const analysed*>& cells) {
     p.line(problem_name(at), style::bold);
-    add_launches(p, launch_columns(), cells, [&](const std::string& name, const xray::launch& l) {
-      return launch_fields(name, at, l);
-    });
-    const auto add_counts = [&](const char* title, access a) {
-      add_launches(
-          p, access_columns(title, a), cells, [&](const std::string& name, const xray::launch& l) {
-            return access_fields(name, a, a == access::global_load ? loads_of(l) : l.total(a));
-          });
-    };
-    add_counts("global loads", access::global_load);
-    add_counts("global stores", access::global_store);
-    add_counts("shared loads", access::shared_load);
-    add_counts("shared stores", access::shared_store);
+    add_launches(p, "kernel", launch_columns(at), cells, [](const xray::launch&) { return true; });
+    for (const auto& [title, a] : {std::pair{"global loads", access::global_load},
+                                   {"global stores", access::global_store},
+                                   {"shared loads", access::shared_load},
+                                   {"shared stores", access::shared_store}}) {
+      add_launches(p, title, access_columns(a), cells,
+                   [a](const xray::launch& l) { return counts_of(l, a).requests > 0; });
+    }
     for (const analysed* c : cells) add_notes(p, *c);
     p.end_section();
   });

@@ -2,7 +2,6 @@
 
 #include "core/selector.hpp"
 #include "core/verdict.hpp"
-#include "report/pivot.hpp"
 #include "report/problem_table.hpp"
 #include "report/report.hpp"
 #include "storage/read.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Stored results as text, without files.
 
-#include "report/csv.hpp"
+#include "report/report.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 

@@ -1,8 +1,9 @@
 // What a run comes to: the sentence that a page begins with, and the kernels that it is about.
-#include "report/answer.hpp"
-#include "report/focus_table.hpp"
+#include "report/focus.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // The tables of a profile.
-#include "report/profile.hpp"
+#include "report/launches.hpp"
 
 #include "profile/metrics.hpp"
 #include "profile/profile_json.hpp"

@@ -1,6 +1,6 @@
 // The outcome of tuning: who is the best, and as a file.
 
-#include "report/tuned.hpp"
+#include "report/report.hpp"
 #include "results/best.hpp"
 #include "storage/tuned_json.hpp"
 #include "support/catch.hpp"

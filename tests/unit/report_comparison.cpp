@@ -1,4 +1,4 @@
-#include "report/change_line.hpp"
+#include "report/comparison.hpp"
 
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
