@@ -4,8 +4,8 @@
 #include "html/charts.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
-#include "report/focus.hpp"
 #include "report/comparison.hpp"
+#include "report/focus.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
@@ -43,9 +43,8 @@ std::string heading_of(std::span<const named_result> all) {
 
 table facts_of(const document& d) {
   table t;
-  t.add_columns({"fact", "value"}, table::align::left);
   const auto add = [&](const std::string& name, const std::string& value) {
-    t.add_row({{name}, {value}});
+    t.add_entries({{"fact", name, table::align::left}, {"value", value, table::align::left}});
   };
   add("device", fmt::format("{} ({})", fmt::join(d.devices, ", "), d.device.name));
   add("memory", fmt::format("{:.1f} GiB", double(d.device.memory_bytes) / (1u << 30)));
@@ -58,33 +57,29 @@ table facts_of(const document& d) {
 
 table peaks_of(const roofline::peaks& peaks) {
   table t;
-  t.add_column("measured peak", table::align::left);
-  t.add_column("rate");
-  t.add_column("microbenchmark", table::align::left);
   for (const roofline::measured_peak& p : peaks.all) {
-    t.add_row({{std::string(roofline::resource_name(p.resource))},
-               {roofline::rate_text(p.resource, p.best.rate)},
-               {p.kernel}});
+    const std::string name(roofline::resource_name(p.resource));
+    t.add_entries({{"measured peak", name, table::align::left},
+                   {"rate", roofline::rate_text(p.resource, p.best.rate)},
+                   {"microbenchmark", p.kernel, table::align::left}});
   }
   return t;
 }
 
 table plugins_of(const document& d) {
+  constexpr auto kLeft = table::align::left;
   table t;
-  t.add_columns({"plugin", "what it does", "build", "libraries", "SHA-256"}, table::align::left);
   for (const results::plugin_record& r : d.plugins) {
-    if (!r.description) {
-      t.add_row({{r.name}, {r.problem}});
-      continue;
-    }
-    std::vector<std::string> libraries;
-    for (const std::string& file : r.description->libraries)
-      libraries.push_back(file.substr(file.find_last_of('/') + 1));
-    t.add_row({{r.name},
-               {r.description->summary},
-               {r.description->build_info},
-               {fmt::format("{}", fmt::join(libraries, ", "))},
-               {r.sha256}});
+    const auto& known = r.description;
+    std::string libraries;
+    if (known)
+      for (const std::string& file : known->libraries)
+        report::add_item(libraries, file.substr(file.find_last_of('/') + 1));
+    t.add_entries({{"plugin", r.name, kLeft},
+                   {"what it does", known ? known->summary : r.problem, kLeft},
+                   {"build", known ? known->build_info : "", kLeft},
+                   {"libraries", libraries, kLeft},
+                   {"SHA-256", known ? r.sha256 : "", kLeft}});
   }
   return t;
 }

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 
 namespace kzoo::html {
 namespace {

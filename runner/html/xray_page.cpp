@@ -2,19 +2,12 @@
 
 #include "os/files.hpp"
 #include "os/text.hpp"
-#include "report/page.hpp"
 #include "report/launches.hpp"
+#include "report/page.hpp"
 #include "xray/advice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <vector>
 
 namespace kzoo::html {
 namespace {
@@ -110,22 +103,22 @@ void add_answer(const xray::document& d, const std::vector<costly_line>& costly,
 void add_costly(const std::vector<costly_line>& costly, bool alone, const report::view& view,
                 const text_sink& out) {
   constexpr std::size_t kMost = 10;
+  constexpr auto kLeft = report::table::align::left;
   if (costly.empty()) return;
   report::table t;
-  t.add_columns({"line", "access"}, report::table::align::left);
-  t.add_columns({"each takes", "ideal", "too many", "requests"});
-  t.add_columns({"kernel", "problem"}, report::table::align::left);
   for (std::size_t i = 0; i < std::min(costly.size(), kMost); ++i) {
     const auto& [cell, line] = costly[i];
-    t.add_row({{process::place_text(line->where)},
-               {access_name(line->kind)},
-               {fmt::format("{:.2f} {}", line->counts.passes_each(), passes_name(line->kind)),
-                style::bold},
-               {fmt::format("{:.2f}", line->counts.ideal_each())},
-               {fmt::format("{}", costly[i].excess())},
-               {fmt::format("{}", line->counts.requests)},
-               {alone ? "" : cell->kernel.name()},
-               {alone ? "" : problem_name(cell->problem)}});
+    const auto& counts = line->counts;
+    const std::string each =
+        fmt::format("{:.2f} {}", counts.passes_each(), passes_name(line->kind));
+    t.add_entries({{"line", process::place_text(line->where), kLeft},
+                   {"access", std::string(access_name(line->kind)), kLeft},
+                   {"each takes", {each, style::bold}},
+                   {"ideal", fmt::format("{:.2f}", counts.ideal_each())},
+                   {"too many", fmt::format("{}", costly[i].excess())},
+                   {"requests", fmt::format("{}", counts.requests)},
+                   {"kernel", alone ? "" : cell->kernel.name(), kLeft},
+                   {"problem", alone ? "" : problem_name(cell->problem), kLeft}});
   }
   report::page p(view);
   p.line("The lines that cost most", style::bold);

@@ -3,17 +3,13 @@
 #include "core/operands.hpp"
 #include "os/number_text.hpp"
 #include "reference/tampering.hpp"
-#include "report/page.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <utility>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -215,14 +211,13 @@ table::field verdicts_field(const checked_kernel& k) {
 
 table checks_table(const document& d, const std::function<bool(const std::string&)>& wanted) {
   table t;
-  t.add_columns({"kernel", "problems"}, table::align::left);
-  t.add_columns({kErrorTitle, "agreement"});
   for (const checked_kernel& k : all_of(d)) {
     if (wanted && !wanted(k.plugin)) continue;
-    t.add_row({{k.name},
-               verdicts_field(k),
-               {k.least_accurate != nullptr ? accuracy_text(d, *k.least_accurate) : ""},
-               agreement_field(k.others)});
+    t.add_entries(
+        {{"kernel", k.name, table::align::left},
+         {"problems", verdicts_field(k), table::align::left},
+         {kErrorTitle, k.least_accurate != nullptr ? accuracy_text(d, *k.least_accurate) : ""},
+         {"agreement", agreement_field(k.others)}});
   }
   return t;
 }

@@ -8,10 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
-#include <set>
-#include <utility>
 
 namespace kzoo::report {
 namespace {

@@ -3,14 +3,12 @@
 #include "os/number_text.hpp"
 #include "os/printable.hpp"
 #include "report/focus.hpp"
-#include "report/page.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <set>
 
 namespace kzoo::report {
@@ -49,32 +47,26 @@ void add_simulator_note(page& p, const document& d) {
     p.item("note: times of the simulator say nothing about the speed of a GPU");
 }
 
-table pair_table(std::initializer_list<std::string> names) {
-  table t;
-  t.add_columns(names, table::align::text);
-  t.add_columns({"old", "new", "change", "95% interval"});
-  t.add_column("", table::align::left);
-  return t;
-}
-
-std::vector<table::field> row(const comparison& c, const compare::pair& p) {
+std::vector<table::entry> entries_of(const comparison& c, const compare::pair& p) {
   std::string much, interval;
   if (p.time) much = percent(p.time->value);
   if (p.time && p.time->likely)
     interval = percent(p.time->likely->low) + " to " + percent(p.time->likely->high);
   const std::string lower = p.after != nullptr ? lower_than(c.after, *p.after, p.before) : "";
-  return {{(p.before != nullptr ? p.before : p.after)->kernel.name()},
-          {time_or_verdict(p.before)},
-          {time_or_verdict(p.after)},
-          {much},
-          {interval, style::dim},
-          {std::string(change_name(p.change)) + lower, style_of_change(p.change)}};
+  return {{"kernel", (p.before != nullptr ? p.before : p.after)->kernel.name(), table::align::text},
+          {"old", time_or_verdict(p.before)},
+          {"new", time_or_verdict(p.after)},
+          {"change", much},
+          {"95% interval", {interval, style::dim}},
+          {"",
+           {std::string(change_name(p.change)) + lower, style_of_change(p.change)},
+           table::align::left}};
 }
 
 }  // namespace
 
 table change_table(const comparison& c, const std::string& plugin) {
-  table t = pair_table({"problem", "kernel"});
+  table t;
   std::set<kernel_id> kernels;
   const auto in_both = [&](const compare::pair& p) {
     return p.before != nullptr && p.after != nullptr && p.after->kernel.plugin == plugin;
@@ -83,10 +75,10 @@ table change_table(const comparison& c, const std::string& plugin) {
     if (in_both(p)) kernels.insert(p.after->kernel);
   for (const compare::pair& p : c.pairs) {
     if (!in_both(p)) continue;
-    std::vector<table::field> fields = row(c, p);
-    if (kernels.size() == 1) fields[0].text.clear();
-    fields.insert(fields.begin(), {problem_name(c.problem_of(p))});
-    t.add_row(std::move(fields));
+    std::vector<table::entry> row = entries_of(c, p);
+    if (kernels.size() == 1) row[0].field.text.clear();
+    row.insert(row.begin(), {"problem", problem_name(c.problem_of(p)), table::align::text});
+    t.add_entries(row);
   }
   return t;
 }
@@ -104,10 +96,10 @@ std::string comparison_text(const comparison& c, const view& v) {
 
   for (std::size_t i = 0; i < c.pairs.size();) {
     const problem& here = c.problem_of(c.pairs[i]);
-    table t = pair_table({"kernel"});
+    table t;
     const std::size_t first = i;
     for (; i < c.pairs.size() && c.problem_of(c.pairs[i]) == here; ++i)
-      t.add_row(row(c, c.pairs[i]));
+      t.add_entries(entries_of(c, c.pairs[i]));
     p.line(problem_name(here), style::bold);
     p.add(t);
     for (std::size_t j = first; j < i; ++j) {
@@ -141,10 +133,6 @@ std::string ranking_text(const document& d, const std::string& baseline,
   p.end_section();
   for (const compare::ranking& r : rankings) {
     table t;
-    t.add_column("");
-    t.add_column("kernel", table::align::text);
-    t.add_columns({"time", "vs " + baseline, "95% interval"});
-    t.add_column("", table::align::left);
     for (const compare::place& each : r.places) {
       const auto& likely = each.speed.likely;
       const char* word = each.is_baseline   ? "baseline"
@@ -152,13 +140,14 @@ std::string ranking_text(const document& d, const std::string& baseline,
                          : each.speed.tie() ? "tie"
                          : likely->low > 1  ? "faster"
                                             : "slower";
-      t.add_row({{fmt::format("{}", t.rows() + 1)},
-                 {each.cell->kernel.name()},
-                 {time_text(each.cell->time->median_ms)},
-                 {number_text(each.speed.value) + "x" +
-                  lower_than(d, *each.cell, d.baseline_of(*each.cell, baseline))},
-                 {each.is_baseline ? "" : interval_text(each.speed), style::dim},
-                 {word, style::dim}});
+      const std::string lower = lower_than(d, *each.cell, d.baseline_of(*each.cell, baseline));
+      t.add_entries(
+          {{"", std::to_string(t.rows() + 1)},
+           {"kernel", each.cell->kernel.name(), table::align::text},
+           {"time", time_text(each.cell->time->median_ms)},
+           {"vs " + baseline, number_text(each.speed.value) + "x" + lower},
+           {"95% interval", {each.is_baseline ? "" : interval_text(each.speed), style::dim}},
+           {"", {word, style::dim}, table::align::left}});
     }
     p.line(problem_name(d.experiment.problems[r.problem]), style::bold);
     p.add(t);

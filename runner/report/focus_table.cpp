@@ -8,12 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <ranges>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -29,74 +24,49 @@ table::field verdict_of(const document& d, const cell& c) {
 // resources of its kernels.
 table focus_rows(const document& d, const std::vector<const cell*>& cells, bool by_problem,
                  bool launch, const view& v) {
-  constexpr auto kLeft = table::align::left, kRight = table::align::right;
-  constexpr auto kDim = style::dim;
+  constexpr auto kLeft = table::align::left;
   std::set<std::string> names;
   for (const cell* c : cells) names.insert(c->kernel.name());
   const bool tells_variant = by_problem && names.size() > 1;
   const bool all_pass = std::ranges::all_of(
       cells, [&](const cell* c) { return verdict_text(d, *c) == "pass" && is_timed(*c); });
-  // Empty for a cell whose time is not shown.
-  const auto timed = [&v](auto text) {
-    return [&v, text](const cell& c) { return c.time && shows_time(c, v) ? text(c) : ""; };
+  const auto dim = [](const char* title, const std::string& text,
+                      table::align a = table::align::right) {
+    return table::entry{title, {text, style::dim}, a};
   };
-  const auto clock = [](const cell& c) { return is_timed(c) ? timing::median_mhz(*c.time) : 0; };
-  const auto launched = [launch](auto text) {
-    return [=](const cell& c) {
-      const results::launch* l = launch ? results::main_launch(c.launches) : nullptr;
-      return l ? text(*l) : "";
-    };
-  };
-  const std::vector<column<cell>> columns{
-      {by_problem ? "problem" : "kernel",
-       [&](const cell& c) { return by_problem ? problem_name(d.problem_of(c)) : c.kernel.name(); },
-       kLeft},
-      {"verdict", [&](const cell& c) { return all_pass ? table::field() : verdict_of(d, c); },
-       kLeft},
-      {d.experiment.baseline ? "vs " + d.experiment.baseline->text : "",
-       timed([&](const cell& c) { return speedup_text(d, c); }), kRight, 0, style::bold},
-      {"time", timed([](const cell& c) {
-         return time_text(c.time->median_ms) + (is_timed(c) ? "" : "*");
-       })},
-      {"GFLOP/s", timed([&](const cell& c) {
-         return is_timed(c) ? number_text(d.gflops(c).value_or(0)) : "";
-       })},
-      {"95 % interval", timed([&](const cell& c) {
-         return c.speedup && d.baseline_of(c) != &c ? interval_text(*c.speedup) : "";
-       }),
-       kRight, 0, kDim},
-      {"place", timed([&](const cell& c) { return is_timed(c) ? standing_of(d, c).text() : ""; }),
-       kRight, 0, kDim},
-      {"of roofline",
-       [&](const cell& c) {
-         const auto floor = d.peak_of(c) ? d.floor_of(c) : std::nullopt;
-         return floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,
-                                    roofline::resource_name(floor->resource))
-                      : "";
-       }},
-      {"SM clock",
-       [=](const cell& c) { return clock(c) > 0 ? fmt::format("{:.0f} MHz", clock(c)) : ""; },
-       kRight, 0, kDim},
-      {"power",
-       [=](const cell& c) {
-         const results::conditions& k = c.conditions;
-         return k.watts && clock(c) > 0
-                    ? fmt::format("{:.0f} W{}", *k.watts, k.power_capped() ? ", capped" : "")
-                    : "";
-       },
-       kRight, 0, kDim},
-      {"regs", launched([](const results::launch& l) { return std::to_string(l.registers); }),
-       kRight, 0, kDim},
-      {"shared", launched(shared_text), kRight, 0, kDim},
-      {"occupancy", launched([](const results::launch& l) {
-         return fmt::format("{:.0f}%", 100 * l.occupancy());
-       }),
-       kRight, 0, kDim},
-      {kErrorTitle, [&](const cell& c) { return accuracy_text(d, c); }, kRight, 0, kDim},
-      {"variant", [=](const cell& c) { return tells_variant ? c.kernel.variant : ""; }, kLeft, 0,
-       kDim}};
-  return table_of<cell>(
-      columns, cells | std::views::transform([](const cell* c) -> const cell& { return *c; }));
+  table t;
+  for (const cell* each : cells) {
+    const cell& c = *each;
+    const bool shown = c.time && shows_time(c, v), real = is_timed(c);
+    const bool compared = shown && c.speedup && d.baseline_of(c) != &c;
+    const auto floor = d.peak_of(c) ? d.floor_of(c) : std::nullopt;
+    const double mhz = real ? timing::median_mhz(*c.time) : 0;
+    const results::conditions& k = c.conditions;
+    const results::launch* l = launch ? results::main_launch(c.launches) : nullptr;
+    t.add_entries(
+        {{by_problem ? "problem" : "kernel",
+          by_problem ? problem_name(d.problem_of(c)) : c.kernel.name(), kLeft},
+         {"verdict", all_pass ? table::field() : verdict_of(d, c), kLeft},
+         {d.experiment.baseline ? "vs " + d.experiment.baseline->text : "",
+          {shown ? speedup_text(d, c) : "", style::bold}},
+         {"time", shown ? time_text(c.time->median_ms) + (real ? "" : "*") : ""},
+         {"GFLOP/s", real ? number_text(d.gflops(c).value_or(0)) : ""},
+         dim("95 % interval", compared ? interval_text(*c.speedup) : ""),
+         dim("place", real ? standing_of(d, c).text() : ""),
+         {"of roofline", floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,
+                                             roofline::resource_name(floor->resource))
+                               : ""},
+         dim("SM clock", mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : ""),
+         dim("power", k.watts && mhz > 0
+                          ? fmt::format("{:.0f} W{}", *k.watts, k.power_capped() ? ", capped" : "")
+                          : ""),
+         dim("regs", l ? std::to_string(l->registers) : ""),
+         dim("shared", l ? shared_text(*l) : ""),
+         dim("occupancy", l ? fmt::format("{:.0f}%", 100 * l->occupancy()) : ""),
+         dim(kErrorTitle, accuracy_text(d, c)),
+         dim("variant", tells_variant ? c.kernel.variant : "", kLeft)});
+  }
+  return t;
 }
 
 // What all problems have but their sizes, "f32"; "" where they differ in more.

@@ -1,12 +1,8 @@
 #include "report/report.hpp"
 
-#include "report/page.hpp"
-
 #include <fmt/format.h>
 
 #include <span>
-#include <string>
-#include <string_view>
 
 namespace kzoo::report {
 namespace {

@@ -54,24 +54,21 @@ std::string launch_name(const Cell& c, std::size_t index) {
                                     : fmt::format("{} #{}", c.kernel.name(), index + 1);
 }
 
-// A row of such a table.
-template <class Launch>
-struct named_launch {
-  std::string name;
-  const Launch* launch;
-};
-
-// With those columns below `title`, for the launches that `wanted` holds for.
-template <class Cell, class Launch, class Wanted>
-void add_launches(page& p, const char* title, std::vector<column<named_launch<Launch>>> columns,
-                  const std::vector<const Cell*>& cells, const Wanted& wanted) {
-  std::vector<named_launch<Launch>> rows;
-  for (const Cell* c : cells)
-    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i)
-      if (wanted(launches_of(*c)[i])) rows.push_back({launch_name(*c, i), &launches_of(*c)[i]});
-  const auto name = [](const named_launch<Launch>& row) { return row.name; };
-  columns.insert(columns.begin(), {title, name, table::align::left});
-  p.add(table_of(columns, rows));
+// A row for each launch, which begins with its name below `title`. A launch of which nothing else
+// is to be told is left out.
+template <class Cell, class EntriesOf>
+void add_launches(page& p, const char* title, const std::vector<const Cell*>& cells,
+                  const EntriesOf& entries_of) {
+  table t;
+  for (const Cell* c : cells) {
+    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i) {
+      std::vector<table::entry> row = entries_of(launches_of(*c)[i]);
+      if (row.empty()) continue;
+      row.insert(row.begin(), {title, launch_name(*c, i), table::align::left});
+      t.add_entries(row);
+    }
+  }
+  p.add(t);
   p.end_section();
 }
 

@@ -2,7 +2,6 @@
 // How a report is laid out: its text, its tables, and the page that has both, in each medium.
 
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -66,6 +65,15 @@ class table {
   // At most as many fields as there are columns; missing ones stay empty. `share`, from 0 to 1, is
   // the length of the row's bar, for which there may be room at its end.
   void add_row(std::vector<field> fields, double share = 0);
+  // A field with its column, as in add_column().
+  struct entry {
+    std::string title;
+    table::field field;
+    table::align align = table::align::right;
+    int rank = 0;
+  };
+  // The columns of all rows are those of the first.
+  void add_entries(const std::vector<entry>& entries, double share = 0);
   std::size_t rows() const { return rows_.size(); }
   // Empty columns are left out. Every line starts with `indent`. A table that is wider than
   // `most` loses columns; then the first one wraps, and those of text; and what is still too much
@@ -106,32 +114,6 @@ class table {
   std::vector<column> columns_;
   std::vector<row> rows_;
 };
-
-// A column of a table that has a row for each T.
-template <class T>
-struct column {
-  std::string title;
-  std::function<table::field(const T&)> field;
-  table::align align = table::align::right;
-  int rank = 0;               // as in add_column()
-  style look = style::plain;  // of fields without a style of their own
-};
-// `share`: as in add_row().
-template <class T, class Rows>
-table table_of(const std::vector<column<T>>& columns, const Rows& rows,
-               const std::function<double(const T&)>& share = {}) {
-  table t;
-  for (const column<T>& c : columns) t.add_column(c.title, c.align, c.rank);
-  for (const T& row : rows) {
-    std::vector<table::field> fields;
-    for (const column<T>& c : columns) {
-      fields.push_back(c.field(row));
-      if (fields.back().style == style::plain) fields.back().style = c.look;
-    }
-    t.add_row(std::move(fields), share ? share(row) : 0);
-  }
-  return t;
-}
 
 enum class medium { text, terminal, markdown, html };
 

@@ -8,11 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -25,31 +20,17 @@ using results::pivot_value;
 
 std::string coordinate(const document& d, const cell& c, pivot_axis a) {
   const problem& p = d.problem_of(c);
-  switch (a) {
-    case pivot_axis::m:
-      return std::to_string(p.m);
-    case pivot_axis::n:
-      return std::to_string(p.n);
-    case pivot_axis::k:
-      return std::to_string(p.k);
-    case pivot_axis::shape:
-      return shape_name(p);
-    case pivot_axis::dtype:
-      return types_name(p.dtype);
-    case pivot_axis::layout:
-      return std::string(layout_name(p.layout));
-    case pivot_axis::batch:
-      return std::to_string(p.batch);
-    case pivot_axis::problem:
-      return problem_name(p);
-    case pivot_axis::plugin:
-      return c.kernel.plugin;
-    case pivot_axis::variant:
-      return c.kernel.variant;
-    case pivot_axis::kernel:
-      return c.kernel.name();
-  }
-  return "?";
+  return a == pivot_axis::m         ? std::to_string(p.m)
+         : a == pivot_axis::n       ? std::to_string(p.n)
+         : a == pivot_axis::k       ? std::to_string(p.k)
+         : a == pivot_axis::shape   ? shape_name(p)
+         : a == pivot_axis::dtype   ? types_name(p.dtype)
+         : a == pivot_axis::layout  ? std::string(layout_name(p.layout))
+         : a == pivot_axis::batch   ? std::to_string(p.batch)
+         : a == pivot_axis::problem ? problem_name(p)
+         : a == pivot_axis::plugin  ? c.kernel.plugin
+         : a == pivot_axis::variant ? c.kernel.variant
+                                    : c.kernel.name();
 }
 
 // The title of the table that a cell belongs to: what neither axis fixes. M, N and K count as one

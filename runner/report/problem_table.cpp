@@ -9,10 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <ranges>
-#include <span>
 
 namespace kzoo::report {
 namespace {
@@ -56,102 +52,51 @@ double speed_of(const document& d, const cell& c) {
   return c.time && !is_simulated(c) ? d.gflops(c).value_or(0) : 0;
 }
 
-// Those with the highest ranks leave a table that is too wide first. `others`: on the simulator,
-// how each cell of the problem agrees with the others.
-std::vector<column<cell>> problem_columns(const document& d, std::span<const cell> cells,
-                                          const std::vector<agreed>* others, const view& v) {
+// `others`: on the simulator, how the cell agrees with the others of its problem.
+std::vector<table::entry> entries_of(const document& d, const cell& c, const agreed* others,
+                                     const view& v) {
   constexpr auto kLeft = table::align::left, kRight = table::align::right;
   constexpr auto kDim = style::dim;
-  // Empty for a cell whose time is not shown.
-  const auto timed = [&v](auto text) {
-    return [&v, text](const cell& c) { return c.time && shows_time(c, v) ? text(c) : ""; };
-  };
-  const auto sustained = [timed](auto text) {
-    return timed([text](const cell& c) { return c.sustained ? text(c, *c.sustained) : ""; });
-  };
-  const auto launched = [](auto text) {
-    return [text](const cell& c) {
-      const results::launch* product = results::main_launch(c.launches);
-      return product ? text(*product) : "";
-    };
-  };
-  const auto error = [&](const cell& c) { return accuracy_text(d, c); };
-  const std::string versus =
-      d.experiment.baseline ? (v.columns != kNoLimit ? "vs\n" : "vs ") + d.experiment.baseline->text
-                            : "";
-  using results::launch;
-  using power = results::sustained;
-  std::vector<column<cell>> all{{"kernel", [](const cell& c) { return c.kernel.name(); }, kLeft},
-                                {"verdict",
-                                 [&](const cell& c) {
-                                   return table::field{verdict_text(d, c), style_of(c.verdict)};
-                                 },
-                                 kLeft}};
+  const timing::summary* const t = c.time && shows_time(c, v) ? &*c.time : nullptr;
+  const results::sustained* const s = t && c.sustained ? &*c.sustained : nullptr;
+  const results::launch* const product = results::main_launch(c.launches);
+  const auto share = d.share_of_peak(c);
+  const auto joules = s ? s->joules() : std::nullopt;
+  const double gflop = d.problem_of(c).flops() * 1e-9;
+  const std::string error = accuracy_text(d, c), versus = v.columns != kNoLimit ? "vs\n" : "vs ";
+  std::vector<table::entry> all{{"kernel", c.kernel.name(), kLeft},
+                                {"verdict", {verdict_text(d, c), style_of(c.verdict)}, kLeft}};
   if (others != nullptr) {
     all.push_back({kErrorTitle, error});
-    all.push_back({"agreement", [others, cells](const cell& c) {
-                     return agreement_field(others->at(std::size_t(&c - cells.data())));
-                   }});
+    all.push_back({"agreement", agreement_field(*others)});
   }
-  all.insert(
-      all.end(),
-      {{"time", timed([](const cell& c) { return time_text(c.time->median_ms); })},
-       {"spread", timed([](const cell& c) { return fmt::format("±{:.1f}%", 50 * c.time->spread); }),
-        kRight, 5, kDim},
-       {"clock", timed([](const cell& c) { return clock_text(*c.time); }), kLeft, 4, kDim},
-       // GFLOP/s of the simulator would be meaningless.
-       {"GFLOP/s", timed([&](const cell& c) {
-          return is_simulated(c) ? "" : number_text(d.gflops(c).value_or(0));
-        })},
-       {"% of\npeak", timed([&](const cell& c) {
-          const auto share = d.share_of_peak(c);
-          return share ? number_text(100 * *share) + "%" : "";
-        }),
-        kRight, 2, kDim},
-       {versus, timed([&](const cell& c) { return speedup_text(d, c); })},
-       {"", timed(stop_text), kLeft, 0, kDim},
-       {"hot",
-        timed([](const cell& c) { return c.hot_time ? time_text(c.hot_time->median_ms) : ""; }),
-        kRight, 1},
-       {"sustained",
-        sustained([](const cell& c, const power& s) { return sustained_text(s, *c.time); }), kRight,
-        1},
-       {"power", sustained([](const cell&, const power& s) {
-          return s.watts ? fmt::format("{:.0f} W", *s.watts) : "";
-        }),
-        kRight, 3, kDim},
-       {"energy", sustained([](const cell&, const power& s) {
-          return s.joules() ? joules_text(*s.joules()) : "";
-        }),
-        kRight, 3},
-       {"GFLOP/s\nper W", sustained([&](const cell& c, const power& s) {
-          return s.joules() ? number_text(d.problem_of(c).flops() * 1e-9 / *s.joules()) : "";
-        }),
-        kRight, 3}});
+  all.insert(all.end(),
+             {{"time", t ? time_text(t->median_ms) : ""},
+              {"spread", {t ? fmt::format("±{:.1f}%", 50 * t->spread) : "", kDim}, kRight, 5},
+              {"clock", {t ? clock_text(*t) : "", kDim}, kLeft, 4},
+              // GFLOP/s of the simulator would be meaningless.
+              {"GFLOP/s", t && !is_simulated(c) ? number_text(d.gflops(c).value_or(0)) : ""},
+              {"% of\npeak", {t && share ? number_text(100 * *share) + "%" : "", kDim}, kRight, 2},
+              {d.experiment.baseline ? versus + d.experiment.baseline->text : "",
+               t ? speedup_text(d, c) : ""},
+              {"", {t ? stop_text(c) : "", kDim}, kLeft},
+              {"hot", t && c.hot_time ? time_text(c.hot_time->median_ms) : "", kRight, 1},
+              {"sustained", s ? sustained_text(*s, *t) : "", kRight, 1},
+              {"power", {s && s->watts ? fmt::format("{:.0f} W", *s->watts) : "", kDim}, kRight, 3},
+              {"energy", joules ? joules_text(*joules) : "", kRight, 3},
+              {"GFLOP/s\nper W", joules ? number_text(gflop / *joules) : "", kRight, 3}});
   if (others == nullptr) all.push_back({kErrorTitle, error, kRight, 3});
   all.insert(all.end(),
-             {{"batch\ninvariant",
-               [](const cell& c) { return results::batch_invariance(c.findings); }, kLeft, 4},
-              {"regs", launched([](const launch& l) { return std::to_string(l.registers); }),
-               kRight, 6, kDim},
-              {"shared", launched(shared_text), kRight, 7, kDim},
-              {"occupancy", launched(occupancy_text), kRight, 8, kDim}});
+             {{"batch\ninvariant", results::batch_invariance(c.findings), kLeft, 4},
+              {"regs", {product ? std::to_string(product->registers) : "", kDim}, kRight, 6},
+              {"shared", {product ? shared_text(*product) : "", kDim}, kRight, 7},
+              {"occupancy", {product ? occupancy_text(*product) : "", kDim}, kRight, 8}});
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
-    all.push_back({d.experiment.published.columns[i].label,
-                   [&d, i](const cell& c) {
-                     const auto ms = d.published_ms(c, i);
-                     return ms ? time_text(*ms) : "";
-                   },
-                   kRight, 9, kDim});
+    const auto ms = d.published_ms(c, i);
+    all.push_back(
+        {d.experiment.published.columns[i].label, {ms ? time_text(*ms) : "", kDim}, kRight, 9});
   }
   return all;
-}
-
-std::string throttling_text(const cell& c) {
-  std::string text = counted(c.time->throttled, "sample") + " discarded";
-  if (c.time->low_clock) text += ", the others kept although the clock did not recover";
-  if (c.conditions.clock_reasons.empty()) return text;
-  return text + fmt::format(" ({})", fmt::join(c.conditions.clock_reasons, ", "));
 }
 
 bool passed_in_lower(const document& d, const cell& c) {
@@ -260,29 +205,28 @@ problem_rows problem_table(const document& d, std::size_t problem, const view& v
   problem_rows rows;
   if (v.columns != kNoLimit && !simulated && shown.size() > kLong)
     rows.folded = fold(d, shown, tunes ? kOfTuning : 1);
-  rows.times =
-      table_of<cell>(problem_columns(d, cells, simulated ? &others : nullptr, v),
-                     shown | std::views::transform([](const cell* c) -> const cell& { return *c; }),
-                     [&](const cell& c) { return fastest > 0 ? speed_of(d, c) / fastest : 0; });
+  for (const cell* c : shown) {
+    const agreed* const other = simulated ? &others[std::size_t(c - cells.data())] : nullptr;
+    rows.times.add_entries(entries_of(d, *c, other, v),
+                           fastest > 0 ? speed_of(d, *c) / fastest : 0);
+  }
   return rows;
 }
 
-table end_to_end_table(const results::document& d, std::size_t problem, const view& v) {
+table end_to_end_table(const document& d, std::size_t problem, const view& v) {
   table t;
-  t.add_column("end to end", table::align::left);
-  t.add_columns({"allocate", "to device", "kernel", "to host", "total"});
-  t.add_column("clock", table::align::left);
-  for (const results::cell& c : d.cells_of(problem)) {
+  for (const cell& c : d.cells_of(problem)) {
     if (!c.end_to_end || !c.time || !shows_time(c, v)) continue;
     const timing::end_to_end& e = *c.end_to_end;
     const bool gpu = c.time->clock == timing::clock::gpu;
-    t.add_row({{c.kernel.name()},
-               {time_text(e.allocate_ms)},
-               {time_text(e.to_device_ms)},
-               {time_text(e.kernel_ms)},
-               {time_text(e.to_host_ms)},
-               {time_text(e.total_ms())},
-               {gpu ? "" : std::string(timing::clock_name(c.time->clock)), style::dim}});
+    const std::string clock(gpu ? "" : timing::clock_name(c.time->clock));
+    t.add_entries({{"end to end", c.kernel.name(), table::align::left},
+                   {"allocate", time_text(e.allocate_ms)},
+                   {"to device", time_text(e.to_device_ms)},
+                   {"kernel", time_text(e.kernel_ms)},
+                   {"to host", time_text(e.to_host_ms)},
+                   {"total", time_text(e.total_ms())},
+                   {"clock", {clock, style::dim}, table::align::left}});
   }
   return t;
 }
@@ -296,15 +240,6 @@ std::vector<std::string> floors(const document& d, std::size_t problem) {
                                 time_text(floor->ms), text_of(*floor)));
   }
   return lines;
-}
-
-std::vector<throttling> throttled(const document& d, std::size_t problem) {
-  std::vector<throttling> found;
-  for (const cell& c : d.cells_of(problem)) {
-    if (!c.time || (c.time->throttled == 0 && !c.time->low_clock)) continue;
-    found.push_back({c.kernel.name(), throttling_text(c)});
-  }
-  return found;
 }
 
 }  // namespace kzoo::report

@@ -52,10 +52,4 @@ std::vector<std::string> floors(const results::document& d, std::size_t problem)
 
 style style_of(verdict v);
 
-// The cells for which samples were discarded because the device was throttled.
-struct throttling {
-  std::string kernel, text;
-};
-std::vector<throttling> throttled(const results::document& d, std::size_t problem);
-
 }  // namespace kzoo::report

@@ -9,11 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -21,8 +19,6 @@ namespace {
 namespace metric = profile::metric;
 using profile::launch;
 using profile::profiled;
-
-constexpr std::size_t kStallsShown = 3;
 
 // Exact below a million, then rounded with a unit.
 std::string count_text(std::optional<double> count) {
@@ -45,82 +41,58 @@ std::string duration_text(std::optional<double> nanoseconds) {
   return nanoseconds ? time_text(*nanoseconds / 1e6) : "";
 }
 
+std::vector<table::entry> launch_entries(const launch& l) {
+  const auto percent = [&](const char* title, const char* m) {
+    return table::entry{title, percent_text(l.value(m))};
+  };
+  return {{"launched", {kernel_text(l.kernel), style::dim}, table::align::left},
+          {"grid", {extent_text(l.grid), style::dim}},
+          {"block", {extent_text(l.block), style::dim}},
+          {"time", duration_text(l.value(metric::kTime))},
+          percent("occupancy", metric::kOccupancy),
+          percent("FMA\npipe", metric::kFma),
+          percent("tensor\npipe", metric::kTensor),
+          {"FFMA", count_text(l.value(metric::kFfma))},
+          percent("L1", metric::kL1),
+          percent("L2", metric::kL2),
+          percent("DRAM", metric::kDram)};
+}
+
+std::vector<table::entry> memory_entries(const launch& l) {
+  std::vector<table::entry> all;
+  const auto add = [&](const std::string& what, const char* request_metric,
+                       const char* sector_metric, bool is_rare = false) {
+    const auto requests = l.value(request_metric), sectors = l.value(sector_metric);
+    const bool shown = !is_rare || requests != 0.0;
+    all.push_back({what + "\nrequests", shown ? count_text(requests) : ""});
+    all.push_back({what + "\nsectors", shown ? count_text(sectors) : ""});
+    all.push_back({what + " sectors\nper request", shown ? ratio_text(sectors, requests) : ""});
+  };
+  add("load", metric::kLoadRequests, metric::kLoadSectors);
+  add("store", metric::kStoreRequests, metric::kStoreSectors);
+  add("cp.async", metric::kCopyRequests, metric::kCopySectors, true);
+  all.push_back({"load wavefronts\nper request",
+                 ratio_text(l.value(metric::kLoadWavefronts), l.value(metric::kLoadRequests))});
+  all.push_back({"shared\nwavefronts", count_text(l.value(metric::kSharedWavefronts))});
+  all.push_back({"conflicts\nof loads", count_text(l.value(metric::kLoadConflicts))});
+  all.push_back({"conflicts\nof stores", count_text(l.value(metric::kStoreConflicts))});
+  return all;
+}
+
 // The most frequent stall reasons, worst first.
-std::vector<std::string> stall_texts(const launch& l) {
+std::vector<table::entry> stall_entries(const launch& l) {
   std::vector<std::pair<double, std::string>> found;
   for (const auto& [words, name] : metric::stalls())
     if (const auto warps = l.value(name); warps && *warps > 0) found.emplace_back(*warps, words);
   std::ranges::sort(found, std::ranges::greater{});
-  std::vector<std::string> texts;
-  for (const auto& [warps, words] : found) texts.push_back(fmt::format("{} {:.2f}", words, warps));
-  texts.resize(kStallsShown);
-  return texts;
-}
-
-using profile_row = named_launch<launch>;
-using profile_columns = std::vector<column<profile_row>>;
-
-column<profile_row> percent(const char* title, const char* m) {
-  return {title, [m](const profile_row& r) { return percent_text(r.launch->value(m)); }};
-}
-column<profile_row> count(const std::string& title, const char* m) {
-  return {title, [m](const profile_row& r) { return count_text(r.launch->value(m)); }};
-}
-column<profile_row> quotient(const std::string& title, const char* over, const char* under) {
-  return {title, [=](const profile_row& r) {
-            return ratio_text(r.launch->value(over), r.launch->value(under));
-          }};
-}
-
-profile_columns launch_columns() {
-  constexpr auto kRight = table::align::right;
-  return {
-      {"launched", [](const profile_row& r) { return kernel_text(r.launch->kernel); },
-       table::align::left, 0, style::dim},
-      {"grid", [](const profile_row& r) { return extent_text(r.launch->grid); }, kRight, 0,
-       style::dim},
-      {"block", [](const profile_row& r) { return extent_text(r.launch->block); }, kRight, 0,
-       style::dim},
-      {"time", [](const profile_row& r) { return duration_text(r.launch->value(metric::kTime)); }},
-      percent("occupancy", metric::kOccupancy),
-      percent("FMA\npipe", metric::kFma),
-      percent("tensor\npipe", metric::kTensor),
-      count("FFMA", metric::kFfma),
-      percent("L1", metric::kL1),
-      percent("L2", metric::kL2),
-      percent("DRAM", metric::kDram)};
-}
-
-profile_columns memory_columns() {
-  profile_columns all;
-  const auto add = [&](const std::string& what, const char* requests, const char* sectors) {
-    all.push_back(count(what + "\nrequests", requests));
-    all.push_back(count(what + "\nsectors", sectors));
-    all.push_back(quotient(what + " sectors\nper request", sectors, requests));
-  };
-  add("load", metric::kLoadRequests, metric::kLoadSectors);
-  add("store", metric::kStoreRequests, metric::kStoreSectors);
-  add("cp.async", metric::kCopyRequests, metric::kCopySectors);
-  // Few kernels copy asynchronously.
-  for (std::size_t i = all.size() - 3; i < all.size(); ++i) {
-    all[i].field = [field = all[i].field](const profile_row& r) {
-      return r.launch->value(metric::kCopyRequests) == 0.0 ? table::field() : field(r);
-    };
-  }
-  all.push_back(
-      quotient("load wavefronts\nper request", metric::kLoadWavefronts, metric::kLoadRequests));
-  all.push_back(count("shared\nwavefronts", metric::kSharedWavefronts));
-  all.push_back(count("conflicts\nof loads", metric::kLoadConflicts));
-  all.push_back(count("conflicts\nof stores", metric::kStoreConflicts));
-  return all;
-}
-
-profile_columns stall_columns() {
-  profile_columns all;
+  std::vector<table::entry> all;
   for (const char* title : {"warps wait most on", "then on", "and on"}) {
-    all.push_back({title,
-                   [i = all.size()](const profile_row& r) { return stall_texts(*r.launch).at(i); },
-                   table::align::left});
+    std::string text;
+    if (all.size() < found.size()) {
+      const auto& [warps, words] = found[all.size()];
+      text = fmt::format("{} {:.2f}", words, warps);
+    }
+    all.push_back({title, text, table::align::left});
   }
   return all;
 }
@@ -170,8 +142,8 @@ void add_profile(page& p, const profile::document& d) {
   p.end_section();
   for_each_problem(d.cells, [&](const problem& at, const std::vector<const profiled*>& cells) {
     p.line(problem_name(at), style::bold);
-    for (const profile_columns& shown : {launch_columns(), memory_columns(), stall_columns()})
-      add_launches(p, "kernel", shown, cells, [](const launch&) { return true; });
+    for (const auto entries_of : {launch_entries, memory_entries, stall_entries})
+      add_launches(p, "kernel", cells, entries_of);
     for (const profiled* c : cells) add_remarks(p, *c);
     add_missing(p, cells);
     p.end_section();

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace kzoo::report {
 std::string clock_text(double seconds) {

@@ -1,13 +1,11 @@
 #include "report/report.hpp"
 
 #include "os/text.hpp"
-#include "report/page.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace kzoo::report {
 

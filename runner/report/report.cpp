@@ -9,9 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <set>
-#include <utility>
 
 namespace kzoo::report {
 namespace {
@@ -86,7 +83,6 @@ struct section {
   table times;
   std::size_t folded;  // cells that it leaves out
   std::vector<remark> remarks;
-  std::vector<throttling> throttled_cells;
   table end_to_end;
 };
 
@@ -121,12 +117,22 @@ std::vector<remark> remarks(const document& d, std::size_t problem, told_failure
   return all;
 }
 
+// The cells for which samples were discarded because the device was throttled.
+void add_throttled(std::vector<remark>& all, const document& d, std::size_t problem) {
+  for (const cell& c : d.cells_of(problem)) {
+    if (!c.time || (c.time->throttled == 0 && !c.time->low_clock)) continue;
+    std::string text = counted(c.time->throttled, "sample") + " discarded";
+    if (c.time->low_clock) text += ", the others kept although the clock did not recover";
+    if (const auto& reasons = c.conditions.clock_reasons; !reasons.empty())
+      text += fmt::format(" ({})", fmt::join(reasons, ", "));
+    all.push_back({"throttled", fmt::format(" {}: {}", c.kernel.name(), text)});
+  }
+}
+
 void add_section(page& p, const document& d, std::size_t problem, const section& what,
                  const std::vector<reason>& why) {
-  if (what.times.rows() == 0 && what.remarks.empty() && what.throttled_cells.empty() &&
-      what.end_to_end.rows() == 0 && why.empty()) {
+  if (what.times.rows() == 0 && what.remarks.empty() && what.end_to_end.rows() == 0 && why.empty())
     return;
-  }
   p.line(problem_name(d.experiment.problems[problem]) + where(d, problem), style::bold);
   p.add(what.times);
   if (what.folded > 0) p.item(counted(what.folded, "more variant") + ": --wide");
@@ -137,8 +143,6 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
     if (r.errors) p.verbatim(reference::lines_of(*r.errors), true);
   }
   for (const remark& r : what.remarks) p.item(r.word, style::bad, r.text);
-  for (const throttling& t : what.throttled_cells)
-    p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
   p.add(what.end_to_end);
   p.end_section();
 }
@@ -210,7 +214,7 @@ void add_failures(page& p, const document& d, std::size_t problem, told_failures
   std::vector<reason> failures = reasons(d, problem);
   std::erase_if(failures, [](const reason& r) { return !is_failure(r.verdict); });
   told.remove_from(failures);
-  add_section(p, d, problem, {{}, 0, remarks(d, problem, told), {}, {}}, failures);
+  add_section(p, d, problem, {{}, 0, remarks(d, problem, told), {}}, failures);
 }
 
 void add_problem(page& p, const document& d, std::size_t problem, told_failures& told) {
@@ -220,8 +224,10 @@ void add_problem(page& p, const document& d, std::size_t problem, told_failures&
   if (pivot) std::erase_if(why, [](const reason& r) { return is_declined(r.verdict); });
   problem_rows rows;
   if (!pivot) rows = problem_table(d, problem, p.view());
+  std::vector<remark> told_here = remarks(d, problem, told);
+  add_throttled(told_here, d, problem);
   add_section(p, d, problem,
-              {std::move(rows.times), rows.folded, remarks(d, problem, told), throttled(d, problem),
+              {std::move(rows.times), rows.folded, std::move(told_here),
                end_to_end_table(d, problem, p.view())},
               why);
 }

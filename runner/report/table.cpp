@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <utility>
 
 namespace kzoo::report {
 namespace {
@@ -56,6 +55,15 @@ void table::add_row(std::vector<field> fields, double share) {
   fields.resize(columns_.size());
   for (field& f : fields) f.text = printable(f.text);  // before its width counts
   rows_.push_back({std::move(fields), share});
+}
+
+void table::add_entries(const std::vector<entry>& entries, double share) {
+  std::vector<field> fields;
+  for (const entry& e : entries) {
+    if (rows_.empty()) add_column(e.title, e.align, e.rank);
+    fields.push_back(e.field);
+  }
+  add_row(std::move(fields), share);
 }
 
 bool table::used(std::size_t c) const {

@@ -8,9 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -36,20 +33,19 @@ std::string speedup_with_interval(const document& d, const cell& c) {
 }
 
 table best_table(const document& d, const std::vector<ranking>& all) {
+  constexpr auto kText = table::align::text;
   table t;
-  t.add_columns({"best per problem", "kernel", "precision"}, table::align::text);
-  t.add_column("time");
-  t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
-  t.add_column("as fast,\nas far as can be told", table::align::text);
   for (const ranking& r : all) {
     const cell* const best = r.best();
     if (best == nullptr) continue;
-    t.add_row({{problem_name(d.experiment.problems[r.problem])},
-               {best->kernel.name(), style::good},
-               {std::string(precision_name(best->declared)), style::dim},
-               {time_text(best->time->median_ms)},
-               {speedup_with_interval(d, *best)},
-               {some_kernels(r.ties), style::dim}});
+    const std::string precision(precision_name(best->declared));
+    t.add_entries({{"best per problem", problem_name(d.experiment.problems[r.problem]), kText},
+                   {"kernel", {best->kernel.name(), style::good}, kText},
+                   {"precision", {precision, style::dim}, kText},
+                   {"time", time_text(best->time->median_ms)},
+                   {d.experiment.baseline ? "vs " + d.experiment.baseline->text : "",
+                    speedup_with_interval(d, *best)},
+                   {"as fast,\nas far as can be told", {some_kernels(r.ties), style::dim}, kText}});
   }
   return t;
 }

@@ -3,7 +3,6 @@
 #include "core/version.hpp"
 #include "os/output.hpp"
 #include "reference/error_map.hpp"
-#include "report/page.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>

@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <map>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -34,52 +33,31 @@ request_counts loads_of(const xray::launch& l) {
   return sum;
 }
 
-using row_of_launch = named_launch<xray::launch>;
-using launch_column = column<row_of_launch>;
-
-std::vector<launch_column> launch_columns(const problem& p) {
-  constexpr auto kRight = table::align::right;
-  return {
-      {"launched", [](const auto& r) { return kernel_text(r.launch->kernel); }, table::align::left,
-       0, style::dim},
-      {"grid", [](const auto& r) { return extent_text(r.launch->grid); }, kRight, 0, style::dim},
-      {"block", [](const auto& r) { return extent_text(r.launch->block); }, kRight, 0, style::dim},
-      {"barriers", [](const auto& r) { return count(r.launch->barriers); }},
-      {"FMA per byte\nof global loads",
-       [&p](const auto& r) {
-         const double fma = double(p.m) * double(p.n) * double(p.k);
-         const double bytes = double(kSectorBytes * loads_of(*r.launch).passes);
-         return bytes > 0 ? fmt::format("{:.3g}", fma / bytes) : "";
-       }},
-      {"active lanes\nper request", [](const auto& r) {
-         request_counts all;
-         for (const access a : xray::kAccesses) all += r.launch->total(a);
-         return ratio(all.lanes, all.requests);
-       }}};
+std::vector<table::entry> launch_entries(const xray::launch& l, const problem& p) {
+  const double fma = double(p.m) * double(p.n) * double(p.k);
+  const double bytes = double(kSectorBytes * loads_of(l).passes);
+  request_counts all;
+  for (const access a : xray::kAccesses) all += l.total(a);
+  return {{"launched", {kernel_text(l.kernel), style::dim}, table::align::left},
+          {"grid", {extent_text(l.grid), style::dim}},
+          {"block", {extent_text(l.block), style::dim}},
+          {"barriers", count(l.barriers)},
+          {"FMA per byte\nof global loads", bytes > 0 ? fmt::format("{:.3g}", fma / bytes) : ""},
+          {"active lanes\nper request", ratio(all.lanes, all.requests)}};
 }
 
-request_counts counts_of(const xray::launch& l, access a) {
-  return a == access::global_load ? loads_of(l) : l.total(a);
-}
-
-std::vector<launch_column> access_columns(access a) {
-  const auto counted = [a](auto text) {
-    return [=](const row_of_launch& r) { return text(counts_of(*r.launch, a)); };
-  };
+// Of a launch without such accesses: nothing.
+std::vector<table::entry> access_entries(const xray::launch& l, access a) {
+  const request_counts c = a == access::global_load ? loads_of(l) : l.total(a);
+  if (c.requests == 0) return {};
   const std::string passes = passes_name(a);
-  return {{"requests", counted([](const request_counts& c) { return count(c.requests); })},
-          {passes, counted([](const request_counts& c) { return count(c.passes); })},
-          {passes + "\nper request",
-           counted([](const request_counts& c) { return ratio(c.passes, c.requests); })},
-          {"ideal", counted([](const request_counts& c) { return count(c.ideal); })},
-          is_shared(a)
-              ? launch_column{"conflicts", counted([](const request_counts& c) {
-                                return std::to_string(c.excess());
-                              })}
-              : launch_column{"bytes used\nof fetched", counted([](const request_counts& c) {
-                                return fmt::format("{:.0f}%", 100 * double(c.bytes) /
-                                                                  double(c.passes * kSectorBytes));
-                              })}};
+  const double used = 100 * double(c.bytes) / double(c.passes * kSectorBytes);
+  return {{"requests", count(c.requests)},
+          {passes, count(c.passes)},
+          {passes + "\nper request", ratio(c.passes, c.requests)},
+          {"ideal", count(c.ideal)},
+          is_shared(a) ? table::entry{"conflicts", std::to_string(c.excess())}
+                       : table::entry{"bytes used\nof fetched", fmt::format("{:.0f}%", used)}};
 }
 
 // What is wrong, then what is slow.
@@ -155,14 +133,12 @@ void add_xray(page& p, const xray::document& d) {
   p.end_section();
   for_each_problem(d.cells, [&](const problem& at, const std::vector<const analysed*>& cells) {
     p.line(problem_name(at), style::bold);
-    add_launches(p, "kernel", launch_columns(at), cells, [](const xray::launch&) { return true; });
+    add_launches(p, "kernel", cells, [&](const xray::launch& l) { return launch_entries(l, at); });
     for (const auto& [title, a] : {std::pair{"global loads", access::global_load},
                                    {"global stores", access::global_store},
                                    {"shared loads", access::shared_load},
-                                   {"shared stores", access::shared_store}}) {
-      add_launches(p, title, access_columns(a), cells,
-                   [a](const xray::launch& l) { return counts_of(l, a).requests > 0; });
-    }
+                                   {"shared stores", access::shared_store}})
+      add_launches(p, title, cells, [&](const xray::launch& l) { return access_entries(l, a); });
     for (const analysed* c : cells) add_notes(p, *c);
     p.end_section();
   });
