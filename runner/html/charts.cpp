@@ -19,7 +19,7 @@ bool span_an_axis(const std::set<double>& values) {
 
 // "% of cublas:fp32".
 std::string percent_axis(const document& d) { return "% of " + report::baseline_name(d); }
-// Of several results, which may have different baselines.
+// The axis of several results, which may have different baselines.
 std::string percent_axis(std::span<const named_result> results) {
   std::set<std::string> axes;
   for (const named_result& r : results)
@@ -41,7 +41,7 @@ std::size_t most_timed(const document& d) {
 
 // What the charts of one result follow from.
 struct contents {
-  // Of an author's plugins, where there are some.
+  // The first two are of the authors' plugins, where there are some.
   bool timed = false, sweep = false, compared = false, gains = false, wrong = false;
   bool clocks_differ = false, power_capped = false, errors_over_k = false;
   std::set<double> intensities;
@@ -106,7 +106,7 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
   plotted_cells how = plot(results);
   std::vector<contents> each;
   for (const named_result& r : results) each.push_back(contents_of(r, how));
-  // Of all results together.
+  // Adds a chart of all results together.
   const auto add = [&](bool contents::*wanted, const char* id, const char* title, const char* note,
                        const std::string& axis = "") {
     if (std::ranges::any_of(each, wanted)) all.push_back({id, {}, title, note, axis});

@@ -23,7 +23,7 @@ struct costly_line {
   std::uint64_t excess() const { return line->counts.excess(); }
 };
 
-// Those with advice, the costliest first.
+// The lines with advice, the costliest first.
 std::vector<costly_line> costly_lines(const xray::document& d) {
   std::vector<costly_line> all;
   for (const analysed& c : d.cells) {
@@ -63,7 +63,7 @@ std::vector<flaw> flaws_of(const xray::document& d) {
   return all;
 }
 
-// What is said where there are no flaws; "" where nothing was counted.
+// What is said where there are no flaws; empty where nothing was counted.
 std::string nothing_found(const xray::document& d) {
   bool counted = false, whole = true;
   for (const analysed& c : d.cells) {

@@ -25,7 +25,7 @@ table::field field_of(const agreed& a, const std::string& disagree, const char* 
   return {fmt::format("{:.0f}{}", std::ceil(100 * a.of_allowed), unit), style::good};
 }
 
-// Those of kernels that no verdict has told about already.
+// Only of kernels whose verdicts do not tell it already.
 void add_disagreements(page& p, const document& d) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
@@ -158,7 +158,6 @@ void add_agreement(page& p, const document& d) {
 namespace {
 
 using results::cell;
-using results::document;
 
 // What is known of one kernel.
 struct checked_kernel {

@@ -78,7 +78,7 @@ std::string rate_of(const document& d, const cell& c, const cell* with) {
                      other ? fmt::format(", in {}", precision_name(c.declared)) : "");
 }
 
-// Of a cell that ran: by its clock, or without one by its plugin.
+// Whether a cell ran in the simulator: by its clock, or without a clock by its plugin.
 bool is_simulated(const document& d, const cell& c) {
   if (c.time) return !is_timed(c);
   const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &results::plugin_record::name);
@@ -101,28 +101,29 @@ std::string no_speed(const document& d, const focus& f) {
   return f.subject.empty() ? "None of the new kernels was timed." : "It was not timed.";
 }
 
-// The fastest of the others by the same clock; null: there is none.
+// The fastest kernel of another plugin by the same clock; null if there is none.
 const cell* fastest_beside(const document& d, const cell& c) {
   return fastest_of(d, c.problem, [&](const cell& other) {
     return other.time->clock == c.time->clock && other.kernel.plugin != c.kernel.plugin;
   });
 }
 
-// With which kernel it is compared: the baseline, or the fastest of the others; null: none.
+// The kernel that a cell is compared with: the baseline, or the fastest other; null if there is
+// none.
 const cell* compared_with(const document& d, const cell& c) {
   const cell* baseline = d.baseline_of(c);
   const bool other = baseline != nullptr && baseline->kernel.plugin != c.kernel.plugin;
   return other ? baseline : fastest_beside(d, c);
 }
 
-// " (tf32 vs fp32)", where one of them is the lower precision; else "".
+// " (tf32 vs fp32)" where one kernel computes in a lower precision, else nothing.
 std::string different_precisions(const document& d, const cell& a, const cell& b) {
   return have_different_precision(d, a, b)
              ? fmt::format(" ({} vs {})", precision_name(a.declared), precision_name(b.declared))
              : "";
 }
 
-// How it compares with that one; "" without one.
+// How a cell compares with another, if there is one.
 std::string place_of(const document& d, const cell& c, const cell* with) {
   if (with == nullptr) return "";
   return compared(c.speedup && with == d.baseline_of(c) ? *c.speedup : d.ratio_of(*with, c),

@@ -158,9 +158,6 @@ std::string ranking_text(const document& d, const std::string& baseline,
 
 namespace {
 
-using results::cell;
-using results::document;
-
 // The cell of the other document for the same kernel and problem, if it was timed.
 const cell* timed_counterpart(const document& d, const std::string& problem,
                               const std::string& kernel) {
@@ -170,7 +167,7 @@ const cell* timed_counterpart(const document& d, const std::string& problem,
   return found == d.cells.end() ? nullptr : &*found;
 }
 
-// "; over 4 cells 16.0 % less time than before", "" where nothing can be compared.
+// "; over 4 cells 16.0 % less time than before"; nothing where no cell can be compared.
 std::string change_text(const document& now, const document& before, const std::string& plugin) {
   double sum = 0;
   std::size_t count = 0;

@@ -69,7 +69,7 @@ table focus_rows(const document& d, const std::vector<const cell*>& cells, bool 
   return t;
 }
 
-// What all problems have but their sizes, "f32"; "" where they differ in more.
+// What all problems have in common, if they differ only in their sizes: "f32".
 std::string shared_family(const document& d) {
   std::set<std::string> families;
   for (const problem& p : d.experiment.problems)

@@ -16,11 +16,11 @@ enum class style { plain, good, bad, dim, bold };
 // The text, safe for a terminal (os/printable.hpp), coloured (os/output.hpp) if `colour`.
 std::string styled(std::string_view words, style s, bool colour);
 
-// The same for Markdown: markup is escaped, line breaks become spaces, and the styles bad and bold
+// The text for Markdown: markup is escaped, line breaks become spaces, and the styles bad and bold
 // are set in bold.
 std::string markdown(std::string_view words, style s = style::plain);
 
-// The same for HTML, in an element or an attribute between quotes.
+// The text for HTML, in an element or an attribute between quotes.
 std::string html(std::string_view words, style s = style::plain);
 
 // The beginning of the text, safe for a terminal, that is at most so wide.

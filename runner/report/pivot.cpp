@@ -83,7 +83,7 @@ class ordered_names {
   std::set<std::string> known_;
 };
 
-// One of the tables: its rows and columns in the order of the cells, and the cells by position.
+// A table of several: its rows and columns in the order of the cells, and the cells by position.
 struct sheet {
   ordered_names rows, columns;
   std::map<std::pair<std::string, std::string>, const cell*> cells;

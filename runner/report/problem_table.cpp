@@ -38,7 +38,7 @@ std::string clock_text(const timing::summary& t) {
   return mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "";
 }
 
-// That its time is known less well than those of others.
+// Says that the time of a cell is known less well than other times.
 std::string stop_text(const cell& c) {
   return c.time->stopped == timing::stop::slower   ? "stopped early"
          : c.time->stopped == timing::stop::budget ? "budget over"
@@ -47,7 +47,7 @@ std::string stop_text(const cell& c) {
 
 bool is_simulated(const cell& c) { return c.time && c.time->clock == timing::clock::simulator; }
 
-// What its bar shows: GFLOP/s, of anything but the simulator.
+// What the bar of a row shows: GFLOP/s, of anything but the simulator.
 double speed_of(const document& d, const cell& c) {
   return c.time && !is_simulated(c) ? d.gflops(c).value_or(0) : 0;
 }

@@ -13,19 +13,19 @@ namespace kzoo::report {
 // "pass"; "pass, bf16" where the kernel computes in a lower precision than the baseline, or than is
 // usual for the element types.
 std::string verdict_text(const results::document& d, const results::cell& c);
-// The same beside a figure: " (bf16)", or "".
+// The precision alone, beside a figure: " (bf16)"; empty where verdict_text() has none.
 std::string lower_mark(const results::document& d, const results::cell& c);
 // "1.05x", "0.998x tie", "4.70x (bf16 vs fp32)": the baseline's time over the cell's, and what
-// both compute in where the baseline is the more precise; "" without one.
+// both compute in where the baseline is the more precise; empty without a baseline.
 std::string speedup_text(const results::document& d, const results::cell& c);
-// The last part of it, for any two cells of one problem: " (bf16 vs fp32)", or "".
+// The last part of speedup_text(), for any two cells of a problem: " (bf16 vs fp32)".
 std::string lower_than(const results::document& d, const results::cell& c,
                        const results::cell* baseline);
 
 // Shared memory per block, static and dynamic together: "33.0 KiB".
 std::string shared_text(const results::launch& l);
 
-// All of them, in that order.
+// The cells of a problem, in the order that a user asks for.
 std::vector<const results::cell*> sorted_cells(const results::document& d, std::size_t problem,
                                                sort_key key);
 

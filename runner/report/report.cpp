@@ -151,7 +151,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
 void add_declined(page& p, const document& d) {
   for (const shared_reason& r : shared_reasons(d)) {
     if (!is_declined(r.verdict)) continue;
-    // Those that declined the same problems share a line.
+    // Kernels that declined the same problems share a line.
     std::vector<std::pair<std::vector<std::size_t>, std::vector<std::string>>> groups;
     for (const std::string& name : r.kernels) {
       const auto& problems = r.problems.at(name);

@@ -82,7 +82,7 @@ std::size_t table::width_of(const places& shown) const {
   return sum == 0 ? 0 : sum - kGap;
 }
 
-// The columns of a table that may be so wide.
+// The columns that a table has if it may be so wide.
 table::places table::shown(std::size_t most) const {
   places all;
   for (std::size_t c = 0; c < columns_.size(); ++c)

@@ -77,7 +77,7 @@ class terminal final : public run::observer {
   }
 
  private:
-  // Not if the run is interrupted, or its device lost.
+  // A problem is not complete if the run is interrupted, or its device lost.
   static bool is_complete(const document& d, std::size_t index) {
     const auto finished = std::ranges::count(d.cells, index, &cell::problem);
     return static_cast<std::size_t>(finished) * d.experiment.problems.size() >= d.planned;

@@ -1,5 +1,6 @@
 #include "report/report.hpp"
 
+#include "os/number_text.hpp"
 #include "os/text.hpp"
 #include "report/problem_table.hpp"
 #include "results/best.hpp"
@@ -50,13 +51,14 @@ table best_table(const document& d, const std::vector<ranking>& all) {
   return t;
 }
 
-// "BM = 128 is the largest that was tried, BK = 8 the least"; "": the best lies within the space.
-std::string edges_of(const document& d, const cell& best) {
+// "BM = 128 is the largest that was tried, BK = 8 the least", unless the best lies within the
+// space.
+std::optional<std::string> edges_of(const document& d, const cell& best) {
   const auto plugin =
       std::ranges::find(d.plugins, best.kernel.plugin, &results::plugin_record::name);
-  if (plugin == d.plugins.end()) return "";
+  if (plugin == d.plugins.end()) return std::nullopt;
   const results::built_point* const point = plugin->tuned.point_of(best.kernel.variant);
-  if (point == nullptr) return "";
+  if (point == nullptr) return std::nullopt;
   std::string edges;
   for (std::size_t i = 0; i < point->values.size(); ++i) {
     const auto tried = [&](const results::built_point& p) { return p.values[i].value; };
@@ -67,7 +69,8 @@ std::string edges_of(const document& d, const cell& best) {
     add_item(edges, fmt::format("{} = {}{} the {}", name, value, edges.empty() ? " is" : "",
                                 value == tried(least) ? "least" : "largest"));
   }
-  return edges.empty() ? "" : edges + " that was tried";
+  if (edges.empty()) return std::nullopt;
+  return edges + " that was tried";
 }
 
 // What a reader of the best kernel must know.
@@ -84,8 +87,8 @@ void add_doubts(page& p, const document& d, const ranking& r) {
            fmt::format(" on {}: {} was timed in {}, too few to say how sure its time is", problem,
                        best.kernel.name(), counted(timing::turns(*best.time).size(), "round")));
   }
-  if (const std::string edges = edges_of(d, best); !edges.empty())
-    p.item("at the edge", style::dim, fmt::format(" on {}: {}", problem, edges));
+  if (const auto edges = edges_of(d, best))
+    p.item("at the edge", style::dim, fmt::format(" on {}: {}", problem, *edges));
 }
 
 // Why a problem has no best kernel.

@@ -46,7 +46,7 @@ std::vector<table::entry> launch_entries(const xray::launch& l, const problem& p
           {"active lanes\nper request", ratio(all.lanes, all.requests)}};
 }
 
-// Of a launch without such accesses: nothing.
+// Empty for a launch without such accesses.
 std::vector<table::entry> access_entries(const xray::launch& l, access a) {
   const request_counts c = a == access::global_load ? loads_of(l) : l.total(a);
   if (c.requests == 0) return {};
@@ -60,7 +60,7 @@ std::vector<table::entry> access_entries(const xray::launch& l, access a) {
                        : table::entry{"bytes used\nof fetched", fmt::format("{:.0f}%", used)}};
 }
 
-// What is wrong, then what is slow.
+// Adds what is wrong, then what is slow.
 void add_findings(page& p, const std::string& name, const xray::launch& l) {
   for (const xray::finding& f : l.findings) {
     p.item(f.what, style::bad,
