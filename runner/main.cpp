@@ -1,8 +1,8 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "client/profiled.hpp"
-#include "microbenchmarks/process_medians.hpp"
-#include "ranks/messages.hpp"
+#include "microbenchmarks/measure.hpp"
+#include "profile/ncu.hpp"
+#include "ranks/rank.hpp"
 #include "worker/worker.hpp"
 #include "xray/analysis.hpp"
 
@@ -31,8 +31,8 @@ int main(int argc, char** argv) {
   fill_standard_descriptors();
   if (argc > 2 && argv[1] == kzoo::microbenchmarks::kProductsCommand)
     return kzoo::microbenchmarks::time_products(argv[2]);
-  if (argc > 2 && argv[1] == kzoo::client::kProfiledCommand)
-    return kzoo::client::profiled_main(argv[2]);
+  if (argc > 2 && argv[1] == kzoo::profile::kProfiledCommand)
+    return kzoo::profile::profiled_main(argv[2]);
   if (argc > 2 && argv[1] == kzoo::xray::kAnalysedCommand)
     return kzoo::xray::analysed_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost

@@ -1,9 +1,8 @@
 #include "tuned.hpp"
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
 #include "storage/field.hpp"
-#include "storage/parse.hpp"
 
 #include <kzoo/kzoo.h>
 #include <kzoo/error.hpp>

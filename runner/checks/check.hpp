@@ -1,8 +1,8 @@
 #pragma once
 // A check detects one way in which a kernel can be wrong.
 
-#include "checks/fitted_problem.hpp"
-#include "core/tier.hpp"
+#include "checks/candidate.hpp"
+#include "core/verdict.hpp"
 #include "results/finding.hpp"
 
 #include <optional>
@@ -54,5 +54,32 @@ void require(const reference::judgement& j, const std::string& doing);
 // Prepares, runs and judges each problem once, in the next larger size that the variant takes.
 // Returns their number: "20 problems". Throws skipped if the variant rejects all.
 covered sweep(candidate& c, const std::vector<problem>& problems);
+
+// In the order in which they run.
+const std::vector<check>& all_checks();
+
+// Runs a tier's checks of the problem, or of its type and layout. Skips the rest after a hang.
+std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c);
+
+// The usual runs of a cell, as a check for `validate`: one run on the current problem, then
+// repeated runs as for timing. Judges each distinct result.
+check runs_and_repeats();
+
+// Judges all of a C that is too large for comparing each element, by Freivalds' algorithm on small
+// integers, which is exact. Sums on the device, so that only one number per row is copied.
+check freivalds();
+
+// Whether the bits of a row of C depend on M, which matters when models are served in batches.
+// Never fails: "yes", "no" or "up to M = 64", with what was compared.
+check batch_invariance();
+
+// Checks on the current problem that a run depends only on its arguments.
+std::vector<check> checks_of_state();
+
+// Checks that require right results on a list of problems, once per element type and layout.
+std::vector<check> sweeps();
+
+// The checks of tier paranoid: start this runner under a tool that checks every memory access.
+std::vector<check> sanitizers();
 
 }  // namespace kzoo::checks

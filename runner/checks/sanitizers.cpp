@@ -1,4 +1,4 @@
-#include "checks/sanitizers.hpp"
+#include "checks/check.hpp"
 
 #include "core/verdict.hpp"
 #include "os/printable.hpp"

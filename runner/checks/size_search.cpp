@@ -1,6 +1,6 @@
 #include "checks/size_search.hpp"
 
-#include "checks/fitted_problem.hpp"
+#include "checks/candidate.hpp"
 #include "os/posix.hpp"
 
 #include <fmt/format.h>

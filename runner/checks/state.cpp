@@ -1,7 +1,7 @@
-#include "checks/state.hpp"
+#include "checks/check.hpp"
 
 #include "core/operands.hpp"
-#include "reference/tampering.hpp"
+#include "reference/places.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "checks/sustained_turn.hpp"
 
-#include "devices/power_meter.hpp"
+#include "devices/nvml.hpp"
 #include "os/posix.hpp"
 
 #include <fmt/format.h>

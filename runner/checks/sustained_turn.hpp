@@ -2,7 +2,7 @@
 // A kernel's speed and power on a device that has settled under its load.
 
 #include "checks/timed_runs.hpp"
-#include "results/cell.hpp"
+#include "results/document.hpp"
 
 #include <optional>
 #include <span>

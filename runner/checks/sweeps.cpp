@@ -1,4 +1,4 @@
-#include "checks/sweeps.hpp"
+#include "checks/check.hpp"
 
 #include "core/operands.hpp"
 

@@ -2,10 +2,11 @@
 // Timed runs of a candidate that is prepared in slot 0; each result is judged.
 
 #include "checks/candidate.hpp"
-#include "results/conditions.hpp"
-#include "timing/end_to_end.hpp"
-#include "timing/throttling.hpp"
+#include "results/device.hpp"
+#include "timing/sm_clock.hpp"
+#include "timing/summary.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace kzoo::checks {
@@ -30,5 +31,19 @@ struct judged_end_to_end {
 
 // Times runs with allocation and copies; starts none after `max_seconds`.
 judged_end_to_end end_to_end(candidate& c, double max_seconds);
+
+// Compares a worker's clock, which its plugin can reach, with this process's.
+class worker_clock {
+ public:
+  // Adds samples that were taken anyway. In turns of short kernels, messages take most time.
+  void add(const judged_samples& turn);
+  // A quarter of the samples hardly affects the median.
+  bool agrees() const { return samples_ > 0 && 4 * agreeing_ >= 3 * samples_; }
+  // Compares both over so many samples of slot 0 that messages do not matter.
+  reference::judgement compare(candidate& c, bool hot);
+
+ private:
+  std::size_t samples_ = 0, agreeing_ = 0;
+};
 
 }  // namespace kzoo::checks

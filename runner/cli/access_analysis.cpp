@@ -1,7 +1,6 @@
 #include "cli/access_analysis.hpp"
 
 #include "cli/source_plugins.hpp"
-#include "xray/analysed_build.hpp"
 #include "xray/analysis.hpp"
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
-#include "process/descriptor_limit.hpp"
+#include "process/process_table.hpp"
 #include "storage/journal.hpp"
 
 #include <fmt/format.h>

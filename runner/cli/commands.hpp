@@ -2,7 +2,7 @@
 // The subcommands and their options. Each function returns the program's exit code.
 
 #include "report/terminal.hpp"
-#include "results/validation.hpp"
+#include "results/finding.hpp"
 
 #include <cstddef>
 #include <cstdint>

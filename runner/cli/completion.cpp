@@ -1,9 +1,9 @@
 #include "cli/command_line.hpp"
 
 #include "cli/setup.hpp"
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "core/problem.hpp"
-#include "core/tier.hpp"
+#include "core/verdict.hpp"
 #include "experiment/find_file.hpp"
 
 #include <CLI/CLI.hpp>

@@ -7,7 +7,7 @@
 #include "report/page.hpp"
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
-#include "roofline/floor.hpp"
+#include "roofline/roofline.hpp"
 #include "storage/peaks_json.hpp"
 #include "storage/results_json.hpp"
 

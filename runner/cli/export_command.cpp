@@ -6,7 +6,6 @@
 #include "compile/hints.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
-#include "os/number_text.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "os/sha256.hpp"

@@ -4,8 +4,7 @@
 #include "cli/setup.hpp"
 #include "cli/source_plugins.hpp"
 #include "core/precision.hpp"
-#include "core/step.hpp"
-#include "core/tier.hpp"
+#include "core/verdict.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
 #include "manifest/pack.hpp"
@@ -15,11 +14,11 @@
 #include "os/posix.hpp"
 #include "os/printable.hpp"
 #include "os/sha256.hpp"
-#include "results/status.hpp"
+#include "results/judgement.hpp"
 #include "run/device_memory.hpp"
 #include "run/document_head.hpp"
 #include "run/execution.hpp"
-#include "storage/judgement_json.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 #pragma once
 // Measurements of this machine's devices: stored peaks, and whether clocks are locked.
 
-#include "devices/clock_lock.hpp"
 #include "devices/devices.hpp"
-#include "roofline/peaks.hpp"
+#include "devices/nvml.hpp"
+#include "roofline/roofline.hpp"
 
 #include <filesystem>
 #include <optional>

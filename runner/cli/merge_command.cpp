@@ -2,7 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
-#include "cluster/status.hpp"
+#include "cluster/slurm.hpp"
 #include "cluster/submission.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"

@@ -3,7 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/new_folder.hpp"
 #include "compile/source_files.hpp"
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
 #include "os/output.hpp"

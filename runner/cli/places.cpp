@@ -1,5 +1,5 @@
 #include "cli/commands.hpp"
-#include "os/folders.hpp"
+#include "os/files.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,13 +1,11 @@
 #include "cli/exports.hpp"
 #include "cli/setup.hpp"
-#include "client/profiled.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
-#include "profile/metrics.hpp"
+#include "profile/counters.hpp"
 #include "profile/ncu.hpp"
-#include "profile/profile_json.hpp"
 #include "report/launches.hpp"
 #include "report/terminal.hpp"
 #include "run/choose_cells.hpp"
@@ -57,7 +55,7 @@ profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
   try {
     p.found =
         profile::collect(ncu, profile::metric::all(plan.device.abi.compute_capability),
-                         client::profiled_command(
+                         profile::profiled_command(
                              self, {c.plugin->record.file.string(), plan.device.id,
                                     c.variant->index, p.problem, plan.experiment.timing.warmup}));
   } catch (const failure& f) {

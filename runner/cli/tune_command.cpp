@@ -1,6 +1,6 @@
 #include "cli/commands.hpp"
 
-#include "core/selector.hpp"
+#include "core/kernel_name.hpp"
 #include "input/diagnostics.hpp"
 
 #include <fmt/format.h>

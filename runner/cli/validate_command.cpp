@@ -10,7 +10,7 @@
 #include "os/output.hpp"
 #include "os/parallel.hpp"
 #include "report/terminal.hpp"
-#include "results/validation.hpp"
+#include "results/finding.hpp"
 #include "run/validate.hpp"
 #include "storage/results_json.hpp"
 

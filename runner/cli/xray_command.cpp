@@ -10,9 +10,7 @@
 #include "report/terminal.hpp"
 #include "report/launches.hpp"
 #include "run/choose_cells.hpp"
-#include "xray/analysed_build.hpp"
 #include "xray/analysis.hpp"
-#include "xray/xray_json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,19 +1,23 @@
 #include "client/plugin_client.hpp"
 
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "core/operands.hpp"
-#include "core/step.hpp"
+#include "core/verdict.hpp"
 #include "os/printable.hpp"
+#include "worker/loaded_plugin.hpp"
 #include "worker/messages_json.hpp"
+#include "worker/session.hpp"
+
+#include <kzoo/identifier.hpp>
 
 #include <fmt/format.h>
-#include <kzoo/identifier.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -78,6 +82,23 @@ struct opened {
   results::plugin_description plugin;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
+
+class local_client final : public plugin_client {
+ public:
+  explicit local_client(std::filesystem::path file) : plugin_client(std::move(file), 0) {}
+
+ protected:
+  nlohmann::json exchange(const nlohmann::json& request, double) override {
+    if (!session_) session_.emplace(plugin_, file().stem().string(), output_memory());
+    return session_->handle(request);
+  }
+  // The library stays loaded, since unloading code that has run is not safe.
+  void restart() override { session_.reset(); }
+
+ private:
+  worker::loaded_plugin plugin_;
+  std::optional<worker::session> session_;
+};
 
 }  // namespace
 
@@ -269,5 +290,9 @@ std::string plugin_client::ran_before(std::uint32_t variant, const problem& p) c
 }
 
 std::span<const std::byte> plugin_client::output() { return output_.view(output_bytes_); }
+
+std::unique_ptr<plugin_client> make_local_client(std::filesystem::path file) {
+  return std::make_unique<local_client>(std::move(file));
+}
 
 }  // namespace kzoo::client

@@ -3,11 +3,10 @@
 
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
-#include "process/shared_memory.hpp"
+#include "process/anonymous_files.hpp"
 #include "results/device.hpp"
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"
-#include "worker/operations.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -19,6 +18,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -147,5 +147,14 @@ std::unique_ptr<plugin_client> make_process_client(std::filesystem::path file,
                                                    double timeout_seconds);
 // In this process: a debugger or profiler sees the kernel directly, and a crash ends the run.
 std::unique_ptr<plugin_client> make_local_client(std::filesystem::path file);
+
+// CUDA_VISIBLE_DEVICES for a process that sees only one GPU, as cuda:0. `ours`: its value in this
+// process. `ordinal`: the GPU's number here. Returns entry `ordinal` of `ours` or, if `ours` is
+// empty, the number itself: both processes order the GPUs alike.
+std::string visible_alone(std::string_view ours, int ordinal);
+
+// Hides the GPUs that a worker does not need: "CUDA_VISIBLE_DEVICES=…"; "" for the CPU, and if no
+// other GPU is visible.
+std::string hiding_all_but(const results::device& d);
 
 }  // namespace kzoo::client

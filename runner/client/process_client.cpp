@@ -2,13 +2,12 @@
 
 #include "client/plugin_client.hpp"
 #include "client/remote_plugin.hpp"
-#include "client/visible_gpu.hpp"
+#include "devices/devices.hpp"
 #include "process/child.hpp"
 #include "process/command.hpp"
-#include "process/resident.hpp"
-#include "process/settings.hpp"
+#include "process/process_table.hpp"
 #include "process/source_frames.hpp"
-#include "worker/operations.hpp"
+#include "worker/messages.hpp"
 #include "worker/session.hpp"
 #include "worker/worker.hpp"
 
@@ -19,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -28,6 +28,8 @@
 
 namespace kzoo::client {
 namespace {
+
+constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) return process::signal_words(WTERMSIG(status));
@@ -266,6 +268,25 @@ class process_client final : public plugin_client {
 };
 
 }  // namespace
+
+std::string visible_alone(std::string_view ours, int ordinal) {
+  if (ours.empty()) return std::to_string(ordinal);
+  for (int i = 0; i < ordinal; ++i)
+    ours.remove_prefix(std::min(ours.find(','), ours.size() - 1) + 1);
+  ours = ours.substr(0, ours.find(','));
+  const auto first = ours.find_first_not_of(' ');
+  if (first == std::string_view::npos) return "";
+  return std::string(ours.substr(first, ours.find_last_not_of(' ') + 1 - first));
+}
+
+std::string hiding_all_but(const results::device& d) {
+  if (d.abi.kind != KZOO_CUDA) return "";
+  static const std::size_t gpus = devices::list().size() - 1;  // the first device is the CPU
+  if (gpus < 2) return "";
+  const char* const ours = std::getenv(kVariable);
+  const std::string alone = visible_alone(ours == nullptr ? "" : ours, d.abi.ordinal);
+  return alone.empty() ? "" : std::string(kVariable) + '=' + alone;
+}
 
 std::unique_ptr<plugin_client> make_process_client(std::filesystem::path file,
                                                    double timeout_seconds) {

@@ -1,10 +1,10 @@
 #include "client/remote_plugin.hpp"
 
-#include "core/step.hpp"
+#include "core/verdict.hpp"
 #include "devices/backend.hpp"
 #include "devices/guarded_memory.hpp"
 #include "worker/messages_json.hpp"
-#include "worker/plugin_calls.hpp"
+#include "worker/plugin.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #pragma once
-// A plugin that runs in a worker and is judged here: the judge's side of worker/calls.hpp.
+// A plugin that runs in a worker and is judged here: the judge's side of worker/worker.cpp.
 
-#include "devices/host_memory.hpp"
-#include "process/shared_pages.hpp"
+#include "devices/backend.hpp"
+#include "process/anonymous_files.hpp"
 #include "worker/plugin.hpp"
 
 #include <nlohmann/json_fwd.hpp>

@@ -2,15 +2,19 @@
 // The shared folder of an experiment's shards:
 //
 //   quick.toml                the experiment, as it was when it was submitted
-//   shards.sh, merge.sh       the scripts for Slurm (script.hpp)
+//   shards.sh, merge.sh       the scripts for Slurm
 //   submitted                 how many shards there are, and the ids of the jobs
 //   shard-0.jsonl …           their journals
 //   shard-0.log …, merge.log  the output of the jobs
 //   merged.json               the result
 
+#include "core/problem.hpp"
+
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace kzoo::cluster {
 
@@ -32,5 +36,41 @@ void make_shared_folder(const std::filesystem::path& folder);
 void write(const submission& s);
 // Reads it. Throws input::invalid if the folder or the file is missing.
 submission read_submission(const std::filesystem::path& folder);
+
+// For the scripts of Slurm, which a user can read, change and submit again.
+struct batch {
+  std::filesystem::path folder;  // shared by all nodes
+  std::filesystem::path runner;
+  std::string experiment;                  // the name of its file in the folder
+  std::vector<std::string> options;        // of the run
+  std::vector<std::string> problems;       // of each shard: --problems
+  std::string setup;                       // lines of bash at the start of each job; "": none
+  std::vector<std::string> slurm_options;  // for both jobs, as sbatch takes them
+  bool shares_nodes = false;               // several shards may run on a node at once
+  bool by_device = false;                  // when merging
+};
+
+// The sbatch options of each job: its own, then the user's; the last counts. They are in the
+// script, for later submissions, and on sbatch's command line, because Slurm prefers environment
+// variables (SBATCH_PARTITION, …) to the script.
+std::vector<std::string> shards_options(const batch& b);
+std::vector<std::string> merge_options(const batch& b);
+
+// An array job with a task for each shard.
+std::string shards_script(const batch& b);
+// The job that merges them.
+std::string merge_script(const batch& b);
+
+// The relative duration of a problem: its operations and a constant.
+double estimated_work(const problem& p);
+
+// Splits problems into shards of about equal duration. All kernels of a problem stay together,
+// since they are compared on one device. Returns the numbers of each shard's problems, ascending.
+// The longest remaining problem goes to the shard with the least work. Returns no more shards than
+// problems.
+std::vector<std::vector<std::size_t>> split(std::span<const problem> problems, std::size_t shards);
+
+// For --problems: "0-3,7".
+std::string numbers_text(std::span<const std::size_t> ascending);
 
 }  // namespace kzoo::cluster

@@ -1,6 +1,6 @@
 #include "compile/annotations.hpp"
 
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "os/text.hpp"
 
 #include <fmt/format.h>

@@ -11,8 +11,8 @@
 // larger than KZOO_CACHE_GB says, what was used longest ago; but nothing that a running process
 // uses, which holds a lock on it.
 
-#include "input/invalid.hpp"
-#include "os/folders.hpp"
+#include "input/diagnostics.hpp"
+#include "os/files.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include "compile/description.hpp"
 #include "compile/source_files.hpp"
 
-#include "experiment/toml_tree.hpp"
+#include "experiment/reader.hpp"
 #include "experiment/tuning_space.hpp"
 #include "input/read_file.hpp"
 #include "os/text.hpp"

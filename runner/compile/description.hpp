@@ -4,7 +4,7 @@
 
 #include "compile/annotations.hpp"
 #include "compile/tensor_functions.hpp"
-#include "results/tuning.hpp"
+#include "results/plugin.hpp"
 
 #include <filesystem>
 #include <optional>

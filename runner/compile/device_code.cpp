@@ -1,7 +1,7 @@
 #include "compile/device_code.hpp"
 
 #include "compile/bare_kernel.hpp"
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "input/diagnostics.hpp"
 #include "os/text.hpp"
 

@@ -3,7 +3,7 @@
 #include "compile/run_compiler.hpp"
 #include "compile/source_plugin.hpp"
 #include "os/sha256.hpp"
-#include "process/build_lock.hpp"
+#include "process/command.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include "devices/devices.hpp"
 #include "os/files.hpp"
-#include "os/folders.hpp"
 #include "os/printable.hpp"
 #include "process/command.hpp"
 

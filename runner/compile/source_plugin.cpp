@@ -9,7 +9,6 @@
 #include "compile/source_files.hpp"
 #include "core/version.hpp"
 #include "input/read_file.hpp"
-#include "manifest/kernel_file.hpp"
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/posix.hpp"

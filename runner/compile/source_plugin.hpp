@@ -6,7 +6,7 @@
 #include "compile/description.hpp"
 #include "compile/recipe.hpp"
 #include "manifest/variants.hpp"
-#include "results/tuning.hpp"
+#include "results/plugin.hpp"
 
 #include <filesystem>
 #include <optional>

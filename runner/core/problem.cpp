@@ -1,11 +1,11 @@
 #include "core/problem.hpp"
 
 #include "data/element.hpp"
-
-#include <kzoo/stages.hpp>
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <kzoo/stages.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,22 @@
 #include <cmath>
 
 namespace kzoo {
+
+std::string scale_block_name(const scale_block& block) {
+  return block.empty() ? "" : fmt::format("{}x{}", block.extent, block.depth);
+}
+
+std::optional<scale_block> scale_block_from_name(std::string_view name) {
+  const std::size_t cross = name.find('x');
+  if (cross == name.npos) return {};
+  const auto extent = number_from<std::int64_t>(name.substr(0, cross));
+  const auto depth = number_from<std::int64_t>(name.substr(cross + 1));
+  const auto is_size = [](const std::optional<std::int64_t>& x) {
+    return x && *x >= 1 && *x <= kLargestScaleBlock;
+  };
+  if (!is_size(extent) || !is_size(depth)) return {};
+  return scale_block{*extent, *depth};
+}
 
 std::size_t type_size(kzoo_type type) {
   const bool known = type >= KZOO_F32 && type <= KZOO_I4;

@@ -2,7 +2,6 @@
 // A GEMM problem: shape, element type, layout, leading dimensions, alpha, beta and data.
 
 #include "core/epilogue.hpp"
-#include "core/scale_block.hpp"
 #include "data/row_groups.hpp"
 
 #include <kzoo/abi.h>
@@ -19,6 +18,20 @@
 #include <vector>
 
 namespace kzoo {
+
+// A block of A or B with a common scale: `extent` rows of A (columns of B) by `depth` elements of
+// K; 0: no blocks.
+struct scale_block {
+  std::int64_t extent = 0, depth = 0;
+
+  bool empty() const { return extent == 0; }
+  auto operator<=>(const scale_block&) const = default;
+};
+inline constexpr std::int64_t kLargestScaleBlock = 65536;
+
+// "1x128", or "" for none; and back, both from 1 to kLargestScaleBlock.
+std::string scale_block_name(const scale_block& block);
+std::optional<scale_block> scale_block_from_name(std::string_view name);
 
 // 0 if `type` is no element type.
 std::size_t type_size(kzoo_type type);

@@ -3,19 +3,40 @@
 
 #include "data/digest.hpp"
 #include "data/matrix.hpp"
-#include "devices/host_memory.hpp"
 #include "reference/product_check.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace kzoo::devices {
+
+// Memory around an allocation that must not be touched.
+struct surroundings {
+  std::size_t bytes = 0;  // on either side
+  const char* name = "";  // of the allocation: a literal
+};
+
+// Memory of the CPU's matrices: of this process, or shared with the kernel's worker.
+class host_memory {
+ public:
+  virtual ~host_memory() = default;
+
+  // 256-byte aligned; the caller releases it. Throws failure if memory runs out.
+  virtual void* allocate(std::size_t bytes, const surroundings& around) = 0;
+  virtual void release(void* memory) = 0;
+  // Used while a kernel runs; its first write is noted.
+  virtual void set_read_only(void* memory, bool read_only) = 0;
+  // See backend::take_noted_write().
+  virtual std::int64_t take_noted_write(const void* memory) = 0;
+};
 
 // A device operation failed; what() has the driver's or the runtime's error text.
 class failure : public std::runtime_error {
@@ -134,5 +155,43 @@ std::unique_ptr<backend> open(const std::string& device_id);
 // Uses `memory`, by default this process's own.
 std::unique_ptr<backend> open_cpu(host_memory* memory = nullptr);
 std::unique_ptr<backend> open_cuda(int ordinal);  // throws absent in a build without CUDA
+
+// A key that nobody can know before. Asks the system each time: a plugin could read a generator's
+// state in memory.
+inline std::uint64_t random_key() {
+  static std::random_device source;
+  return std::uint64_t{source()} << 32 | source();
+}
+
+// Keeps a device busy with one kernel. `time_batch(n)` writes new numbers and makes n runs, with
+// fill_between() between them; returns their milliseconds. Batches grow until the work between two
+// of them is negligible. Then their lengths are random, so that no run can know that it is the
+// last, which is judged.
+template <class TimeBatch>
+repeated_runs repeat_in_batches(backend& on, const run_steps& steps, double seconds,
+                                const TimeBatch& time_batch) {
+  constexpr double kEnoughMs = 10;
+  constexpr std::int64_t kMostRuns = 256;  // the stream's queue holds them
+  const auto start = std::chrono::steady_clock::now();
+  const auto out_of_time = [&] {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    return took.count() >= seconds;
+  };
+  repeated_runs all;
+  for (std::int64_t usual = 1; all.count == 0 || !out_of_time();) {
+    const auto spread = static_cast<std::uint64_t>(usual);
+    const std::int64_t batch = usual / 2 + 1 + static_cast<std::int64_t>(random_key() % spread);
+    const double ms = time_batch(batch);
+    all.found = on.judge(steps.output, steps.expected(), random_key());
+    const bool grown = ms >= kEnoughMs || usual == kMostRuns;
+    if (grown || out_of_time() || !all.found.right()) {
+      all.count += batch;
+      all.ms += ms;
+    }
+    if (!all.found.right()) break;
+    if (!grown) usual *= 2;
+  }
+  return all;
+}
 
 }  // namespace kzoo::devices

@@ -3,7 +3,6 @@
 #include "devices/cpu_judge.hpp"
 #include "devices/element_loops.hpp"
 #include "devices/guarded_memory.hpp"
-#include "devices/random_key.hpp"
 #include "os/parallel.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-// Defined if libasan is loaded into the process: checks/sanitizers.hpp.
+// Defined if libasan is loaded into the process: checks/sanitizers.cpp.
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void*, std::size_t);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, std::size_t);

@@ -1,7 +1,6 @@
 #include "devices/devices.hpp"
 
 #include "devices/backend.hpp"
-#include "devices/cuda_devices.hpp"
 #include "os/parallel.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 
 #include "devices/backend.hpp"
-#include "devices/cuda_devices.hpp"
+#include "devices/devices.hpp"
 
 namespace kzoo::devices {
 

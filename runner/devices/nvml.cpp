@@ -1,12 +1,14 @@
 #include "devices/nvml.hpp"
 
+#include "os/posix.hpp"
 #include "os/printable.hpp"
 
 #include <fmt/format.h>
-
 #include <boost/dll/shared_library.hpp>
 
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
@@ -156,6 +158,88 @@ std::optional<double> nvml::busy_share() const {
   if (!session_) return std::nullopt;
   const auto percent = session_->ask<utilization, get_utilization>("nvmlDeviceGetUtilizationRates");
   return percent ? std::optional(percent->gpu * 1e-2) : std::nullopt;
+}
+
+clock_lock unknown_clock_lock(const std::string& reason) {
+  return {{}, "whether they are locked cannot be told: " + reason};
+}
+
+clock_lock find_clock_lock(const results::conditions& idle, const results::conditions& busy,
+                           double highest_mhz) {
+  constexpr double kSame = 0.02;  // clocks have steps of 15 MHz, which is 1 % of 1500
+  if (!idle.sm_mhz || !busy.sm_mhz || *busy.sm_mhz <= 0 || highest_mhz <= 0)
+    return unknown_clock_lock("the driver does not report them");
+  const double mhz = *busy.sm_mhz;
+  if (busy.clock_reasons.contains("applications_clocks_setting"))
+    return {true, fmt::format("locked at {:.0f} MHz", mhz)};
+  if (busy.slowed_down() || busy.power_capped())
+    return unknown_clock_lock(fmt::format("heat or power lowers them ({})", to_string(busy)));
+  if (std::abs(*idle.sm_mhz - mhz) > kSame * mhz)
+    return {false, fmt::format("not locked: {:.0f} MHz idle, {:.0f} MHz busy", *idle.sm_mhz, mhz)};
+  if (mhz < (1 - kSame) * highest_mhz) return {true, fmt::format("locked at {:.0f} MHz", mhz)};
+  return unknown_clock_lock(fmt::format("{:.0f} MHz, idle and busy, is the highest clock", mhz));
+}
+
+std::string how_to_lock(const std::string& pci_bus_id, double highest_mhz) {
+  constexpr double kStepMhz = 15, kShare = 0.75;  // a clock that a GPU can hold at its power limit
+  const std::string mhz =
+      highest_mhz > 0
+          ? fmt::format("{:.0f}", kStepMhz * std::round(kShare * highest_mhz / kStepMhz))
+          : "MHZ";
+  return fmt::format(
+      "An administrator locks them with `nvidia-smi -i {} --lock-gpu-clocks={}` (another clock of "
+      "`nvidia-smi -q -d SUPPORTED_CLOCKS` will do; `--reset-gpu-clocks` unlocks them).",
+      pci_bus_id, mhz);
+}
+
+power_meter::power_meter(const nvml& device) : device_(device) {
+  if (!device.absent().empty()) return;
+  reader_ = std::jthread([this](const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kPause{5};
+    for (; !stop.stop_requested(); std::this_thread::sleep_for(kPause)) read();
+  });
+}
+
+power_meter::~power_meter() = default;
+
+void power_meter::read() {
+  const std::optional<double> joules = device_.joules(), watts = device_.watts();
+  const double seconds = steady_seconds();
+  const std::scoped_lock lock(readings_);
+  if (joules && (joules_.empty() || joules_.back().value != *joules))
+    joules_.push_back({seconds, *joules});
+  if (watts) watts_.push_back({seconds, *watts});
+}
+
+power_use power_meter::between(double begin, double end) const {
+  const std::scoped_lock lock(readings_);
+  return power_between(begin, end, joules_, watts_);
+}
+
+power_use power_between(double begin, double end, const std::vector<power_reading>& joules,
+                        const std::vector<power_reading>& watts) {
+  power_use use;
+  const power_reading *first = nullptr, *last = nullptr;
+  int updates = 0;
+  for (const power_reading& r : joules) {
+    if (r.seconds < begin || r.seconds > end) continue;
+    if (first == nullptr) first = &r;
+    last = &r;
+    ++updates;
+  }
+  if (updates > 1) {
+    use.watts = (last->value - first->value) / (last->seconds - first->seconds);
+    use.counter_seconds = (last->seconds - first->seconds) / (updates - 1);
+  }
+  double sum = 0;
+  int count = 0;
+  for (const power_reading& r : watts) {
+    if (r.seconds < begin || r.seconds > end) continue;
+    sum += r.value;
+    ++count;
+  }
+  if (count > 0) use.reported_watts = sum / count;
+  return use;
 }
 
 }  // namespace kzoo::devices

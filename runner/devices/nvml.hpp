@@ -2,11 +2,14 @@
 // Reads a GPU's conditions through NVML, the driver's management library. It needs no CUDA context,
 // so the supervisor can watch a worker's device.
 
-#include "results/conditions.hpp"
+#include "results/device.hpp"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace kzoo::devices {
 
@@ -35,6 +38,60 @@ class nvml {
 
   std::unique_ptr<session> session_;
   std::string absent_;
+};
+
+// Detects whether a GPU's clock is locked, as by nvidia-smi --lock-gpu-clocks. NVML cannot query
+// the lock. A locked clock is equal on an idle and a busy device; an unlocked device lowers its
+// clock when idle.
+struct clock_lock {
+  std::optional<bool> locked;  // nothing: unknown
+  std::string words;           // "locked at 1500 MHz"
+};
+
+clock_lock unknown_clock_lock(const std::string& reason);
+
+// From readings before a short kernel and right after it.
+clock_lock find_clock_lock(const results::conditions& idle, const results::conditions& busy,
+                           double highest_mhz);
+
+// A sentence on how an administrator locks the device's clocks. `highest_mhz` 0: unknown.
+std::string how_to_lock(const std::string& pci_bus_id, double highest_mhz);
+
+// Mean power over some time; absent where the driver does not report it.
+struct power_use {
+  std::optional<double> watts;           // by the energy counter, between two of its updates
+  std::optional<double> reported_watts;  // by the power that the driver reports
+  double counter_seconds = 0;            // between the two updates
+};
+
+// A change of the counter, or a reading of the power.
+struct power_reading {
+  double seconds, value;
+};
+
+// From readings of the counter, in joules, and of the power, in watts, ordered by time.
+power_use power_between(double begin, double end, const std::vector<power_reading>& joules,
+                        const std::vector<power_reading>& watts);
+
+// Watches a GPU's energy counter and power while something runs on it: reads both every few
+// milliseconds in its own thread.
+class power_meter {
+ public:
+  explicit power_meter(const nvml& device);
+  ~power_meter();
+  power_meter(const power_meter&) = delete;
+  power_meter& operator=(const power_meter&) = delete;
+
+  // A past interval, in steady_seconds().
+  power_use between(double begin, double end) const;
+
+ private:
+  void read();
+
+  const nvml& device_;
+  mutable std::mutex readings_;
+  std::vector<power_reading> joules_, watts_;
+  std::jthread reader_;
 };
 
 }  // namespace kzoo::devices

@@ -2,7 +2,8 @@
 // The syntax of strings: selectors, devices, shapes, tiers. A k...Form constant completes "expected
 // ..., found ..."; the reader of the file or flag adds the place.
 
-#include "core/tier.hpp"
+#include "core/verdict.hpp"
+#include "experiment/reader.hpp"
 
 #include <kzoo/layout.hpp>
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::experiment {
 
@@ -58,5 +60,14 @@ std::string tier_fault(std::string_view text);  // the message for an invalid na
 void check_device_name(const std::string& name, const std::string& where);
 // "quick", "full", "paranoid"; throws input::invalid with `where` otherwise.
 tier parse_tier(const std::string& name, const std::string& where);
+
+// The limit of problems in a file, and of sizes in a range.
+inline constexpr std::size_t kMostProblems = 10000;
+
+// A value of m, n or k: an integer, or a range table.
+std::optional<std::vector<std::int64_t>> dimensions(const value& v);
+
+// A value of `sizes`: an integer (a cube), "MxNxK", [m, n, k], or a range table of cubes.
+std::optional<std::vector<extents>> shapes(const value& v);
 
 }  // namespace kzoo::experiment

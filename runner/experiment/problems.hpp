@@ -2,8 +2,8 @@
 // [problem] and [[problem]]: lists of values. Each combination is a problem.
 
 #include "core/problem.hpp"
+#include "experiment/names.hpp"
 #include "experiment/reader.hpp"
-#include "experiment/sizes.hpp"
 
 #include <vector>
 

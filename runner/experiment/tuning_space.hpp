@@ -7,7 +7,7 @@
 //   restrictions = ["BM * BN <= 16384"]
 
 #include "experiment/reader.hpp"
-#include "results/tuning.hpp"
+#include "results/plugin.hpp"
 
 #include <optional>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "core/precision.hpp"
 #include "html/charts.hpp"
-#include "os/number_text.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "report/agreement.hpp"
 #include "report/focus.hpp"
 #include "report/problem_table.hpp"

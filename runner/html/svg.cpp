@@ -1,6 +1,5 @@
 #include "html/charts.hpp"
 #include "os/files.hpp"
-#include "os/folders.hpp"
 #include "os/printable.hpp"
 #include "process/command.hpp"
 

@@ -4,7 +4,7 @@
 #include "os/text.hpp"
 #include "report/launches.hpp"
 #include "report/page.hpp"
-#include "xray/advice.hpp"
+#include "xray/counters.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,13 +2,20 @@
 // Collects the errors in a file and reports all of them at once, as a compiler does.
 
 #include "core/location.hpp"
-#include "input/invalid.hpp"
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace kzoo::input {
+
+// Thrown for a file or a flag with an invalid value. what() is the whole message: where, what was
+// found, what is allowed, the nearest known word.
+class invalid : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 class diagnostics {
  public:

@@ -6,8 +6,25 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::manifest {
+
+// Why CUDA cannot load a file of compiled kernels (cubin, fatbin, PTX), from its first bytes and
+// length; "" if it may.
+std::string flaw_in(std::string_view bytes);
+
+// The mangled names in a cubin or PTX. None for a fatbin, whose parts are compressed.
+std::vector<std::string> kernel_names(std::string_view bytes);
+
+// Kernels that match `entry`: "_Z5sgemmILi64EEvPf", or in C++ "sgemm<64>" or "void
+// sgemm<(int)64>(float*)". Ignores function parameters and the types of numbers.
+std::vector<std::string> kernels_called(const std::string& entry,
+                                        const std::vector<std::string>& names);
+
+// Reads a manifest: a TOML file with the launches of kernels that do not know kernel-zoo. `file`:
+// for errors; its stem is the plugin's id. Throws input::invalid with all errors.
+kernel_manifest read(const std::filesystem::path& file, std::string_view text);
 
 // The library's bytes (kzoo/manifest/packed_kernel.hpp). `launcher`: the library that launches the
 // kernels. Throws input::invalid at `where` if it is missing.

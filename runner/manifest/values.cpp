@@ -1,7 +1,7 @@
 #include "manifest/values.hpp"
 
 #include "core/epilogue.hpp"
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "core/operands.hpp"
 #include "os/printable.hpp"
 #include "os/text.hpp"

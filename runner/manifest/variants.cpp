@@ -1,6 +1,5 @@
 #include "manifest/variants.hpp"
 
-#include "core/kernel_id.hpp"
 #include "core/kernel_name.hpp"
 #include "core/operands.hpp"
 #include "experiment/names.hpp"

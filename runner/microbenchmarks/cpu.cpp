@@ -1,6 +1,6 @@
 // The peaks that native plugins can reach. The simulator has none.
 
-#include "microbenchmarks/microbenchmark.hpp"
+#include "microbenchmarks/measure.hpp"
 #include "os/parallel.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,21 @@
 #include "microbenchmarks/measure.hpp"
 
+#include "core/verdict.hpp"
+#include "devices/backend.hpp"
+#include "devices/devices.hpp"
+#include "process/messages.hpp"
+#include "timing/summary.hpp"
+
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
 #include <thread>
 
 namespace kzoo::microbenchmarks {
@@ -59,6 +71,120 @@ roofline::peaks peaks_for(const results::device& d) {
     if (const std::string fact = d.fact(key); !fact.empty()) peaks.facts[key] = fact;
   }
   return peaks;
+}
+
+std::vector<microbenchmark> all(const results::device& d) {
+  return d.abi.kind == KZOO_CUDA ? on_cuda(d) : on_cpu();
+}
+
+namespace {
+
+constexpr std::array kSizes{128, 256, 512, 1024, 2048};  // 8 us to 1 ms on a fast GPU
+constexpr int kRounds = 12;
+constexpr int kSamples = 8;  // in a round
+// GPU clocks need time under load to rise.
+constexpr std::chrono::milliseconds kClockWarmup{100};
+
+class buffer {
+ public:
+  buffer(devices::backend& on, std::size_t bytes) : on_(on), memory_(on.allocate(bytes)) {}
+  ~buffer() { on_.release(memory_); }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+  void* get() const { return memory_; }
+
+ private:
+  devices::backend& on_;
+  void* memory_;
+};
+
+// A matrix behind unused memory of random size, like a timed kernel's matrices.
+struct placed_matrix {
+  placed_matrix(devices::backend& on, int n, std::uint64_t key, std::size_t gap_bytes)
+      : spec{KZOO_F32, data::content::uniform, n, n, n, key},
+        gap(on, gap_bytes),
+        words(on, static_cast<std::size_t>(data::word_count(spec)) * sizeof(float)) {
+    on.fill(words.get(), spec);
+  }
+  float* first() const { return static_cast<float*>(words.get()) + data::kRedzone; }
+
+  data::matrix spec;
+  buffer gap, words;
+};
+
+// The median of one round, with the matrices at new addresses.
+double round_median(devices::backend& on, int n, std::minstd_rand& random) {
+  constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
+  const auto gap = [&] { return kStep * (1 + random() % kMostSteps); };
+  const placed_matrix a(on, n, 1, gap()), b(on, n, 2, gap()), c(on, n, 3, gap());
+  reference::product_check expected(sized(n, n, n), KZOO_COMPUTE_FP32);
+  expected.of = {{a.spec}, {b.spec, true}, c.spec, expected.of.offsets};
+  const devices::run_steps steps{
+      .numbers =
+          [&] {
+            return std::vector{devices::filled_buffer{c.words.get(), c.spec}};
+          },
+      .call = [&] { enqueue_product(a.first(), b.first(), c.first(), n, on.stream()); },
+      .fill_between = [] {},
+      .output = c.words.get(),
+      .expected = [&] { return expected; }};
+  constexpr int kWarmup = 2;
+  std::vector<double> ms;
+  for (int i = 0; i < kWarmup + kSamples; ++i) {
+    const devices::finished_run run =
+        on.run(steps, devices::start::cold, devices::other_streams::counted);
+    if (i >= kWarmup) ms.push_back(run.ms);
+  }
+  return timing::median(ms);
+}
+
+timing::process_median median_at(devices::backend& on, int n, std::minstd_rand& random) {
+  std::vector<double> medians;
+  for (int round = 0; round < kRounds; ++round) medians.push_back(round_median(on, n, random));
+  const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / kRounds;
+  double squares = 0;
+  for (const double ms : medians) squares += (ms - mean) * (ms - mean);
+  // The standard error of a median of normal values: sqrt(pi / 2) times their mean's.
+  const double error = std::sqrt(M_PI / 2 * squares / (kRounds - 1) / kRounds);
+  return {timing::median(medians), error};
+}
+
+}  // namespace
+
+std::vector<std::string> products_command(const std::string& program,
+                                          const std::string& device_id) {
+  return process::one_shot_command(program, kProductsCommand, device_id);
+}
+
+int time_products(std::string_view request) {
+  return process::answer_once(request, [](const nlohmann::json& device_id) {
+    const results::device d = devices::find(device_id.get<std::string>());
+    const auto on = devices::open(d.id);
+    std::minstd_rand random(std::random_device{}());
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < kClockWarmup)
+      round_median(*on, kSizes.back(), random);
+    auto medians = nlohmann::ordered_json::array();
+    for (const int n : kSizes) {
+      const timing::process_median m = median_at(*on, n, random);
+      medians.push_back({m.ms, m.standard_error});
+    }
+    return medians;
+  });
+}
+
+std::vector<timing::process_median> read_medians(const std::string& output,
+                                                 const std::string& how_ended) {
+  std::vector<timing::process_median> medians;
+  process::read_reply(output, how_ended, [&](const nlohmann::ordered_json& reply) {
+    for (const auto& m : reply) medians.push_back({m.at(0), m.at(1)});
+  });
+  if (medians.empty()) throw failure(verdict::error, "no product was timed");
+  for (const timing::process_median& m : medians) {
+    if (!(m.ms > 0) || !(m.standard_error >= 0))
+      throw failure(verdict::error, "a product was timed as nothing");
+  }
+  return medians;
 }
 
 }  // namespace kzoo::microbenchmarks

@@ -1,7 +1,6 @@
 
 #include "devices/devices.hpp"
-#include "microbenchmarks/microbenchmark.hpp"
-#include "microbenchmarks/process_medians.hpp"
+#include "microbenchmarks/measure.hpp"
 
 namespace kzoo::microbenchmarks {
 

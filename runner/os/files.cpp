@@ -2,13 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <mutex>
+#include <string>
 #include <system_error>
 
 namespace kzoo {
@@ -74,6 +81,96 @@ std::string not_private_because(const fs::path& folder) {
       return fmt::format("{} can write to {}", others, at.string());
     if (at == at.root_path()) return "";
   }
+}
+
+namespace {
+
+constexpr const char* kPrefix = "kernel-zoo-";
+
+// A process that could write in the folder may have removed the owner's rights.
+void take_back(const fs::path& folder) {
+  std::error_code ignored;
+  const auto take = [&](const fs::path& each) {
+    fs::permissions(each, fs::perms::owner_all, fs::perm_options::add, ignored);
+  };
+  take(folder);
+  for (fs::recursive_directory_iterator each(folder, ignored), end; each != end;
+       each.increment(ignored))
+    if (each->symlink_status(ignored).type() == fs::file_type::directory) take(each->path());
+}
+
+void remove_folder(const fs::path& folder) {
+  std::error_code fault;
+  fs::remove_all(folder, fault);
+  if (!fault) return;
+  take_back(folder);
+  fs::remove_all(folder, fault);
+}
+
+descriptor open_folder(const fs::path& folder) {
+  return descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+// Held until this process ends, however it ends. Returns false if another process holds it.
+bool lock(const descriptor& folder) { return flock(folder.fd(), LOCK_EX | LOCK_NB) == 0; }
+
+void remove_abandoned(const fs::path& parent) {
+  constexpr std::chrono::minutes kMayNotBeLockedYet{1};
+  std::error_code fault;
+  for (fs::directory_iterator each(parent, fault), end; !fault && each != end;
+       each.increment(fault)) {
+    if (!each->path().filename().string().starts_with(kPrefix)) continue;
+    const descriptor folder = open_folder(each->path());
+    struct stat status {};
+    if (folder.fd() < 0 || fstat(folder.fd(), &status) != 0 || status.st_uid != geteuid()) continue;
+    const auto changed = std::chrono::system_clock::from_time_t(status.st_mtime);
+    if (std::chrono::system_clock::now() - changed > kMayNotBeLockedYet && lock(folder))
+      remove_folder(each->path());
+  }
+}
+
+[[noreturn]] void refuse_temporary(const std::string& folder, const std::error_code& why) {
+  throw not_written("temporary files cannot be made in " + folder + ": " + why.message() +
+                    "; set TMPDIR to a folder where you may write");
+}
+
+fs::path swept_parent() {
+  fs::path parent = temporary_files();
+  static std::once_flag once;
+  std::call_once(once, remove_abandoned, parent);
+  return parent;
+}
+
+}  // namespace
+
+fs::path temporary_files() {
+  std::error_code fault;
+  fs::path folder = fs::temp_directory_path(fault);
+  if (!fault) return folder;
+  const char* const given = std::getenv("TMPDIR");
+  refuse_temporary(given != nullptr ? given : "/tmp", fault);
+}
+
+temporary_folder::temporary_folder() try : temporary_folder(swept_parent() / kPrefix) {
+  in_use_ = open_folder(path_);
+  lock(in_use_);
+} catch (const std::system_error& e) {
+  refuse_temporary(temporary_files().string(), e.code());
+}
+
+temporary_folder::temporary_folder(const std::filesystem::path& prefix) {
+  std::string name = prefix.string() + "XXXXXX";
+  if (mkdtemp(name.data()) == nullptr)
+    throw std::system_error(errno, std::generic_category(), name);
+  path_ = name;
+}
+
+temporary_folder::~temporary_folder() { remove_folder(path_); }
+
+std::optional<std::filesystem::path> user_folder(const char* variable, const char* below_home) {
+  if (const char* given = std::getenv(variable); given != nullptr && *given == '/') return given;
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return std::filesystem::path(home) / below_home;
+  return std::nullopt;
 }
 
 }  // namespace kzoo

@@ -1,7 +1,10 @@
 #pragma once
-// Writes whole files, and finds out which other users can write to a file.
+// Whole files, the user's folders and temporary folders, and which other users can write to them.
+
+#include "os/posix.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,5 +31,31 @@ std::string others_who_can_write(const std::filesystem::path& path);
 // Why other users may control the folder's contents; "": they cannot. Then it and all folders above
 // belong to this user or root, and others can write nothing, or only their own files (sticky bit).
 std::string not_private_because(const std::filesystem::path& folder);
+
+// A new folder, which exists as long as the object, unless it is renamed.
+class temporary_folder {
+ public:
+  // kernel-zoo-XXXXXX in TMPDIR, else in /tmp. Removes this user's folders there whose process was
+  // killed. Throws not_written, which mentions TMPDIR.
+  temporary_folder();
+  // Its path is the prefix and six characters. Throws std::system_error.
+  explicit temporary_folder(const std::filesystem::path& prefix);
+  ~temporary_folder();
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  descriptor in_use_;  // a lock on the folder
+};
+
+// The folder of temporary files. Throws not_written if it is no folder.
+std::filesystem::path temporary_files();
+
+// A folder of the user by the XDG Base Directory Specification: the variable's value (such as
+// XDG_CACHE_HOME), else `below_home` in HOME. Ignores relative paths.
+std::optional<std::filesystem::path> user_folder(const char* variable, const char* below_home);
 
 }  // namespace kzoo

@@ -1,5 +1,5 @@
 #pragma once
-// Splits text into lines, words and numbers.
+// Splits text into lines, words and numbers, and formats numbers with units for people.
 
 #include <charconv>
 #include <cstddef>
@@ -39,5 +39,12 @@ std::optional<T> number_from(std::string_view text) {
 }
 
 void add_once(std::vector<std::string>& list, std::string_view word);
+
+// "63.6 us", "4.42 ms", "1.20 s": three significant digits.
+std::string time_text(double ms);
+// "481", "51400", "0.197": three significant digits, never an exponent.
+std::string number_text(double x);
+// "53.4 TFLOP/s", "137 MB": three significant digits, an SI prefix, below 1000.
+std::string quantity_text(double x, std::string_view unit);
 
 }  // namespace kzoo

@@ -1,21 +1,56 @@
 #pragma once
 // A process of this executable, started with a hidden first argument: a worker or a rank.
 
-#include "os/folders.hpp"
+#include "os/files.hpp"
 #include "os/posix.hpp"
-#include "process/channel.hpp"
-#include "process/leftovers.hpp"
-#include "process/output_log.hpp"
-#include "process/settings.hpp"
+#include "process/anonymous_files.hpp"
+#include "process/messages.hpp"
+#include "process/process_table.hpp"
 #include "process/spawn.hpp"
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
 namespace kzoo::process {
+
+// Segments of a child process and its descendants. A segment in /dev/shm does not name its creator.
+// It is removed if look() found it open or mapped in one of these processes, and if it is newer
+// than they are. A System V segment names its creator.
+class leftovers {
+ public:
+  // Construct it before the process is started.
+  leftovers();
+
+  // Records the segments of the process and its descendants.
+  void look(pid_t process);
+  // Like look(), but cheap while nothing in /dev/shm has come or gone.
+  void look_if_changed(pid_t process);
+  // Removes the segments, once the processes have ended.
+  void remove();
+
+ private:
+  struct segment {
+    std::uint64_t device, inode;
+    auto operator<=>(const segment&) const = default;
+  };
+  void record(pid_t process);
+  void record(const std::filesystem::path& file);
+
+  std::time_t started_;
+  timespec changed_{};        // of /dev/shm, when it was last read
+  std::set<segment> before_;  // in /dev/shm
+  std::map<segment, std::string> of_child_;
+  std::set<pid_t> makers_;
+};
 
 struct confinement;
 

@@ -1,10 +1,10 @@
 #include "process/command.hpp"
 
-#include "os/folders.hpp"
+#include "os/files.hpp"
 #include "os/interrupt.hpp"
+#include "process/anonymous_files.hpp"
 #include "process/descendants.hpp"
-#include "process/output_log.hpp"
-#include "process/resident.hpp"
+#include "process/process_table.hpp"
 #include "process/spawn.hpp"
 
 #include <fmt/format.h>

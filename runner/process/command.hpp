@@ -1,7 +1,11 @@
 #pragma once
 // Runs another program until it ends.
 
+#include "os/posix.hpp"
 #include "process/confinement.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
 
 #include <filesystem>
 #include <string>
@@ -35,5 +39,18 @@ std::string signal_words(int number);
 std::string how_it_failed(const command_result& result, double timeout_seconds);
 // The first line of a compiler's output that mentions an error, else the last line.
 std::string first_error_in(const std::string& output);
+
+// Locks a build folder, since two Ninja processes in one folder conflict. Waits for the current
+// holder. Takes no lock in a folder that cannot be written: the build reports it.
+class build_lock {
+ public:
+  explicit build_lock(const std::filesystem::path& folder)
+      : file_(open((folder / "kzoo.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+    if (file_.fd() >= 0) flock(file_.fd(), LOCK_EX);
+  }
+
+ private:
+  descriptor file_;
+};
 
 }  // namespace kzoo::process

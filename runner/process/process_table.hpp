@@ -1,11 +1,16 @@
 #pragma once
-// The machine's processes, as the kernel lists them now.
+// Processes as the kernel has them now: their children, their memory and their settings.
 
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace kzoo::process {
 
@@ -26,5 +31,42 @@ class process_table {
 // stopped, has ended, or is in an uninterruptible call, such as a driver's, and stops at its end.
 // True if the process has ended.
 bool stands_still(pid_t process);
+
+// Host memory that a process holds, in bytes: private or shared, without mapped files. 0: unknown.
+double resident_bytes(pid_t process);
+
+// Settings that any process of the same user may change: limits, scheduling and processors.
+class settings {
+ public:
+  // Settings of the process now. Empty if it has ended.
+  static settings of(pid_t pid);
+
+  struct restored {
+    std::string changed;  // "limits, processors"; "" if nothing had changed
+    bool all = true;      // raising a hard limit, or lowering niceness, needs privileges
+  };
+  // Restores what has changed, in the recorded threads.
+  restored restore() const;
+
+ private:
+  struct thread {
+    pid_t id = 0;
+    cpu_set_t processors{};
+    int policy = 0;
+    sched_param priority{};
+    int niceness = 0;
+  };
+  static thread of_thread(pid_t id);
+
+  pid_t pid_ = 0;
+  std::array<rlimit, RLIMIT_NLIMITS> limits_{};
+  std::vector<thread> threads_;
+};
+
+// Restores what others changed since the last call, in the threads of the first call.
+settings::restored restore_own_settings();
+
+// Raises the limit of open files and returns it. Each worker takes four.
+std::size_t raise_descriptor_limit();
 
 }  // namespace kzoo::process

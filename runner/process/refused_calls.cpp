@@ -1,8 +1,7 @@
-#include "process/refused_calls.hpp"
-
 #include "process/confinement.hpp"
 
 #include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -86,7 +85,7 @@ std::vector<refusal> refusals(const confinement& c) {
 #endif
     all.push_back({SYS_clone, {{lacks, 0, CLONE_THREAD}}});
     all.push_back(
-        {kClone3, {}, ENOSYS});  // no filter can read its flags; libraries then use clone()
+        {kClone3, {}, ENOSYS});  // no filter can read its flags; libraries then use an older call
   }
   if (!c.shares_memory) all.push_back({SYS_shmget});
   if (!c.network) {

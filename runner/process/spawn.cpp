@@ -3,12 +3,10 @@
 #include "os/posix.hpp"
 #include "process/confinement.hpp"
 #include "process/descendants.hpp"
-#include "process/environment.hpp"
-#include "process/landlock.hpp"
-#include "process/refused_calls.hpp"
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/prctl.h>

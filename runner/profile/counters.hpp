@@ -1,6 +1,7 @@
 #pragma once
+// Counters of kernel launches: as ncu prints them, and as JSON.
 
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
@@ -10,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::profile {
@@ -48,4 +50,56 @@ struct document {
   std::vector<profiled> cells;
 };
 
+// Parses `ncu --csv --page raw`: other lines, column names, units, a row for each kernel launch.
+// Nothing if the output has no such page. A value that is not a number ("n/a") is left out.
+std::optional<std::vector<launch>> read_raw_page(const std::string& output);
+
+// A profile as JSON, schema kzoo.profile/1: docs/formats.md describes every field.
+std::string to_text(const document& d);
+
 }  // namespace kzoo::profile
+
+namespace kzoo::profile::metric {
+
+// The metrics that explain a GEMM kernel's speed. All exist on compute capability 8.0 to 9.0.
+inline constexpr const char* kTime = "gpu__time_duration.sum";
+
+// A request is one warp-level instruction, a sector a 32-byte unit that it accesses, a wavefront
+// the part that the L1 processes in one pass.
+inline constexpr const char* kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+inline constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+inline constexpr const char* kLoadWavefronts =
+    "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum";
+inline constexpr const char* kStoreRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
+inline constexpr const char* kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+// cp.async, from global to shared memory; included in the loads.
+inline constexpr const char* kCopyRequests =
+    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum";
+inline constexpr const char* kCopySectors =
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum";
+
+inline constexpr const char* kSharedWavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+inline constexpr const char* kLoadConflicts =
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
+inline constexpr const char* kStoreConflicts =
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
+
+// In percent of the hardware's peak.
+inline constexpr const char* kOccupancy = "sm__warps_active.avg.pct_of_peak_sustained_active";
+inline constexpr const char* kFma = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active";
+inline constexpr const char* kTensor =
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
+inline constexpr const char* kL1 = "l1tex__throughput.avg.pct_of_peak_sustained_active";
+inline constexpr const char* kL2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
+inline constexpr const char* kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
+
+// Number of fp32 FMAs, per thread.
+inline constexpr const char* kFfma = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+
+// Warp stall reasons: readable name and metric, in stalled warps per issued instruction.
+const std::vector<std::pair<std::string, std::string>>& stalls();
+
+// All metrics that a GPU of this compute capability (90 for 9.0) has.
+std::vector<std::string> all(unsigned compute_capability);
+
+}  // namespace kzoo::profile::metric

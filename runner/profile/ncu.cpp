@@ -1,23 +1,118 @@
 #include "profile/ncu.hpp"
 
-#include "client/profiled.hpp"
+#include "client/plugin_client.hpp"
+#include "os/files.hpp"
 #include "os/printable.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
-#include "process/one_shot.hpp"
-#include "profile/raw_page.hpp"
-#include "profile/report_folder.hpp"
+#include "process/messages.hpp"
+#include "profile/counters.hpp"
+#include "worker/messages_json.hpp"
 #include "worker/worker.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace kzoo::profile {
 namespace {
+
+namespace fs = std::filesystem;
+
+// In order of preference; of several versions in /opt the newest first.
+std::vector<std::string> usual_places() {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& version : fs::directory_iterator("/opt/nvidia/nsight-compute", ignored))
+    found.push_back((version.path() / "ncu").string());
+  std::ranges::sort(found, std::ranges::greater{});
+  found.insert(found.begin(), {"ncu", "/usr/local/cuda/bin/ncu"});
+  return found;
+}
+
+// The output of --version; nothing if the program cannot be started.
+std::optional<process::command_result> ask(const std::string& program) {
+  constexpr double kSeconds = 60;
+  try {
+    return process::run_command({program, "--version"}, {}, kSeconds);
+  } catch (const std::system_error&) {
+    return {};
+  }
+}
+
+// "Version 2025.3.0.0 (build …)".
+std::string version_in(const std::string& output) {
+  std::istringstream in(output);
+  for (std::string word; in >> word;)
+    if (word == "Version" && in >> word) return word;
+  return "";
+}
+
+constexpr std::string_view kLong = "--export=";
+
+// A folder for ncu's reports only, since the kernel can write wherever ncu can.
+class report_folder {
+ public:
+  // Replaces the report (-o, --export) in ncu's arguments by one in this folder.
+  explicit report_folder(std::vector<std::string>& arguments);
+
+  const fs::path& path() const { return own_.path(); }
+  // Copies the requested report to its place. Returns the place of `report`, ncu's name of it.
+  // Throws no_counters if the file exists and ncu was not told to replace it.
+  std::string put_in_place(const std::string& report) const;
+
+ private:
+  temporary_folder own_;
+  fs::path asked_;  // by the user; empty: no report was asked for
+  bool replaces_ = false;
+};
+
+report_folder::report_folder(std::vector<std::string>& arguments) {
+  replaces_ = std::ranges::any_of(arguments, [](const std::string& word) {
+    return word == "-f" || word == "--force-overwrite";
+  });
+  const auto redirected = [&](const fs::path& name) {
+    asked_ = fs::absolute(name);
+    return (own_.path() / name.filename()).string();
+  };
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    if (word->starts_with(kLong))
+      *word = std::string(kLong) + redirected(word->substr(kLong.size()));
+    const bool names_next = *word == "-o" || *word == "--export";
+    if (names_next && word + 1 != arguments.end()) {
+      ++word;
+      *word = redirected(*word);
+    }
+  }
+}
+
+std::string report_folder::put_in_place(const std::string& report) const {
+  if (asked_.empty()) return report;
+  // The kernel wrote anything else in the folder.
+  for (const char* ending : {"", ".ncu-rep"}) {
+    const fs::path name = asked_.filename().string() + ending, written = own_.path() / name;
+    if (fs::symlink_status(written).type() != fs::file_type::regular) continue;
+    const fs::path place = asked_.parent_path() / name;
+    if (fs::exists(fs::symlink_status(place)) && !replaces_) {
+      throw no_counters(fmt::format(
+          "{} is there already; give ncu -f to replace it, or another name", place.string()));
+    }
+    fs::remove(place);
+    fs::copy_file(written, place);
+  }
+  const fs::path named = report;
+  return named.parent_path() == own_.path() ? (asked_.parent_path() / named.filename()).string()
+                                            : report;
+}
 
 // Makes numbers have a decimal point.
 const std::vector<std::string> kSettings{"LC_ALL=C"};
@@ -76,7 +171,7 @@ std::string printed_in(const std::string& output) {
 }
 
 // ncu maps unlimited address space, starts the kernel's process, talks to it, and reads counters.
-process::confinement confined_with(const std::filesystem::path& reports) {
+process::confinement confined_with(const fs::path& reports) {
   process::confinement c = worker::of_plugins();
   c.writable = {reports};
   c.held_bytes = std::exchange(c.data_bytes, 0);
@@ -108,6 +203,25 @@ counters without_table(const tool& ncu, const process::command_result& ran,
 }
 
 }  // namespace
+
+tool find_tool(const std::string& asked) {
+  const std::vector<std::string> places =
+      asked.empty() ? usual_places() : std::vector<std::string>{asked};
+  for (const std::string& place : places) {
+    const auto answer = ask(place);
+    if (!answer) continue;
+    const std::string version = version_in(answer->output);
+    if (answer->code != 0 || version.empty()) {
+      throw no_counters(fmt::format("{} is not Nsight Compute's ncu, or does not work: {}", place,
+                                    answer->output.substr(0, answer->output.find('\n'))));
+    }
+    return {place, version, {}};
+  }
+  if (!asked.empty()) throw no_counters(fmt::format("{} cannot be started", asked));
+  throw no_counters(
+      "there is no ncu (Nsight Compute) in PATH, /usr/local/cuda/bin or /opt/nvidia. It comes with "
+      "the CUDA toolkit, as the package nsight-compute; pass its path with --ncu.");
+}
 
 bool tool::has_option(const std::string& option) const {
   return std::ranges::any_of(arguments, [&](const std::string& word) {
@@ -156,7 +270,7 @@ counters collect(const tool& asked, std::vector<std::string> metrics,
     }
     // Even with counters, the cell may have failed after its first launches.
     if (ran.output.find(kConnected) != std::string::npos)
-      client::check_profiled(ran.output, complaints_in(ran.output));
+      check_profiled(ran.output, complaints_in(ran.output));
     const std::string report = reports.put_in_place(report_in(ran.output));
     if (!page || page->empty()) return without_table(ncu, ran, report);
     if (!ncu.has_option("--metrics")) {
@@ -167,6 +281,27 @@ counters collect(const tool& asked, std::vector<std::string> metrics,
     }
     return {std::move(*page), std::move(unknown), report, ""};
   }
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(profiled_cell, file, device, variant, problem, warmup)
+
+std::vector<std::string> profiled_command(const std::string& program, const profiled_cell& cell) {
+  return process::one_shot_command(program, kProfiledCommand, cell);
+}
+
+void check_profiled(const std::string& output, const std::string& how_ended) {
+  process::read_reply(output, how_ended, [](const auto&) {});
+}
+
+int profiled_main(std::string_view cell) {
+  return process::answer_once(cell, [](const nlohmann::json& request) {
+    const auto named = request.get<profiled_cell>();
+    const auto client = client::make_local_client(named.file);
+    client->prepare(named.device, named.variant, named.problem);
+    client->profile(named.warmup);
+    client->destroy();
+    return nlohmann::ordered_json();
+  });
 }
 
 }  // namespace kzoo::profile

@@ -4,7 +4,7 @@
 #include "os/posix.hpp"
 #include "os/text.hpp"
 #include "process/child.hpp"
-#include "ranks/messages.hpp"
+#include "ranks/rank.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 

@@ -1,9 +1,8 @@
 #include "ranks/rank.hpp"
 
 #include "os/output.hpp"
-#include "process/channel.hpp"
 #include "process/child.hpp"
-#include "ranks/messages.hpp"
+#include "process/messages.hpp"
 #include "run/execution.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"

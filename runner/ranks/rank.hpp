@@ -1,11 +1,30 @@
 #pragma once
 // The process of one rank: the other end of ranks/dispatch.hpp.
+//
+// Messages between a run on several devices and its ranks are objects with a key "op".
+//
+//   to a rank      task     document: the head of the results; device, show_errors; index, parts:
+//                           which of how many ranks this is
+//                  known    line: a finished cell of the next problem, from an interrupted run
+//                  problem  index: run this problem
+//   from a rank    next     ready for a problem; the previous problem, if any, is finished
+//                  starts   kernel
+//                  times    kernel, round
+//                  cell     line: a finished cell, in the format of the journal
+//
+// A rank runs one problem at a time, which its messages are about.
 
 #include "results/document.hpp"
 #include "run/plan.hpp"
+#include "storage/journal.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace kzoo::ranks {
 
@@ -14,5 +33,13 @@ using plan_factory =
 
 // Runs the problems that it receives until there are no more. Returns the process's exit code.
 int rank_main(const plan_factory& make_plan);
+
+inline constexpr std::string_view kRankCommand = "__rank";
+
+// Adds the cell of a line to the problem's finished cells.
+inline void add_line(std::vector<results::cell>& finished, const nlohmann::json& line,
+                     std::size_t problem) {
+  finished.push_back(storage::read_line(line, problem, finished, "a message from a rank"));
+}
 
 }  // namespace kzoo::ranks

@@ -2,7 +2,6 @@
 
 #include "os/parallel.hpp"
 #include "reference/tolerance.hpp"
-#include "reference/words.hpp"
 
 #include <algorithm>
 #include <cmath>

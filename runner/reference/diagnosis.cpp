@@ -1,8 +1,8 @@
-#include "reference/diagnosis.hpp"
+#include "reference/scan.hpp"
 
 #include "data/contents.hpp"
 #include "reference/epilogue.hpp"
-#include "reference/formula.hpp"
+#include "reference/product.hpp"
 #include "reference/tolerance.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "reference/expected_result.hpp"
 
 #include "os/parallel.hpp"
-#include "reference/double_double.hpp"
 #include "reference/product.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "core/operands.hpp"
 #include "core/problem.hpp"
 #include "reference/epilogue.hpp"
-#include "reference/formula.hpp"
+#include "reference/product.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,9 @@
 #include "reference/judge.hpp"
 
 #include "core/operands.hpp"
-#include "reference/diagnosis.hpp"
-#include "reference/pattern.hpp"
+#include "reference/places.hpp"
 #include "reference/scan.hpp"
-#include "reference/tampering.hpp"
 #include "reference/tolerance.hpp"
-#include "reference/usual_errors.hpp"
 
 #include <fmt/format.h>
 

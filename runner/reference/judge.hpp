@@ -1,7 +1,7 @@
 #pragma once
 // Judges a result against the expected one.
 
-#include "core/step.hpp"
+#include "core/verdict.hpp"
 #include "reference/comparison.hpp"
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct differing {
   bool unwritten = false;
 };
 
-// The places where C is wrong: error_map.hpp.
+// The places where C is wrong: map_errors().
 struct error_map {
   std::int64_t rows_per_line = 1, columns_per_character = 1;
   std::vector<std::string> picture;
@@ -63,7 +63,7 @@ struct judgement {
 // hold the poison: column 255 of every row", or "the kernel wrote nothing: ...");
 // 3. every element in all rows is finite (infinity is right where the expected value overflows);
 // 4. every element in the rows that `t` covers is within tolerance::allowed();
-// 5. the errors together are as usual_errors.hpp allows.
+// 5. the errors together are as usual_errors allows.
 // The reason tells how many elements fail, where, expected and actual value, a pattern if any, and
 // a likely cause if proven: all zero; alpha or beta left out; A A, or a transposed matrix; terms
 // along k dropped; inputs rounded to TF32, fp16 or bf16; sums kept in 16 bits.

@@ -1,13 +1,54 @@
 #pragma once
-// Selected rows of AB and of |A||B|, summed in fp64, on all cores.
+// C = alpha AB + beta C0 as the reference computes it: in fp64, with twice its digits, or in
+// integers that wrap at 32 bits.
 
 #include "core/operands.hpp"
+#include "core/problem.hpp"
+#include "data/contents.hpp"
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace kzoo::reference {
+
+// alpha and beta in a kernel: float, unless C is fp64 or integer. alpha includes both scales.
+struct scalars {
+  double alpha, beta;
+};
+inline scalars held_scalars(const problem& p) {
+  if (is_integer(p.dtype) || p.dtype.c == KZOO_F64) return {p.alpha, p.beta};
+  // volatile, because g++ 12 at -O2 drops conversions to float and back.
+  const volatile float alpha = static_cast<float>(p.alpha);
+  const volatile float beta = static_cast<float>(p.beta);
+  if (!is_scaled(p.dtype)) return {alpha, beta};
+  const volatile float scale_a = static_cast<float>(p.scale_a);
+  const volatile float scale_b = static_cast<float>(p.scale_b);
+  return {double(alpha) * scale_a * scale_b, beta};
+}
+
+// `sum` is an element of AB; an integer is below 2^53 and so exact.
+inline double combine(kzoo_type type, scalars s, double sum, double c0) {
+  if (type != KZOO_I32) return s.alpha * sum + s.beta * c0;
+  const auto word = [](double x) {
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(x));
+  };
+  return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
+}
+
+// op(x) of one matrix at (row, col) before a kernel runs, times its scale.
+inline double element(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
+                      std::int64_t col) {
+  const double number = data::number_at(x, product, row, col,
+                                        [&x](std::int64_t index) { return data::word(x, index); });
+  return data::scale_at(x, product, row, col) * number;
+}
+
+// The C that beta scales; 0 if beta is 0: poison is not read. `row` counts over the batch.
+inline double initial_c(const operands& o, const scalars& s, std::int64_t row, std::int64_t col) {
+  if (s.beta == 0.0) return 0.0;
+  return data::decode(o.c.type, data::word(o.c, data::index_of(o.c, row, col)));
+}
 
 // Neighbouring selected rows of one matrix C with the same B.
 struct row_range {
@@ -18,9 +59,17 @@ struct row_range {
 std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_t> rows,
                                   std::int64_t most);
 
-// For the r-th of `rows`, a row of C, and each column j: adds the sum over k of a b to sums[r * n +
-// j], and of |a||b| to magnitudes[r * n + j]. Memory: a few MiB per thread.
+// Selected rows of AB and of |A||B|, summed in fp64, on all cores. For the r-th of `rows`, a row of
+// C, and each column j: adds the sum over k of a b to sums[r * n + j], and of |a||b| to
+// magnitudes[r * n + j]. Memory: a few MiB per thread.
 void add_products(const operands& o, std::span<const std::int64_t> rows, std::span<double> sums,
                   std::span<float> magnitudes);
+
+// Selected rows of alpha AB + beta C0 for fp64 matrices, with twice fp64's digits: unevaluated sums
+// of two doubles (Dekker 1971; Knuth), rounded to fp64 at the end.
+// For the r-th of `rows` and each column j: sets values[r * n + j], and magnitudes[r * n + j] to
+// the sum over k of |a||b|.
+void precise_result(const operands& o, const scalars& s, std::span<const std::int64_t> rows,
+                    std::span<double> values, std::span<float> magnitudes);
 
 }  // namespace kzoo::reference

@@ -15,7 +15,7 @@
 #include "core/operands.hpp"
 #include "data/digest.hpp"
 #include "reference/epilogue.hpp"
-#include "reference/formula.hpp"
+#include "reference/product.hpp"
 #include "reference/tolerance.hpp"
 
 #include <array>

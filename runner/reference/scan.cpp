@@ -2,10 +2,8 @@
 
 #include "data/contents.hpp"
 #include "os/parallel.hpp"
-#include "reference/diagnosis.hpp"
-#include "reference/formula.hpp"
+#include "reference/product.hpp"
 #include "reference/tolerance.hpp"
-#include "reference/usual_errors.hpp"
 
 #include <algorithm>
 #include <cmath>

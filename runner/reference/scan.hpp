@@ -1,10 +1,12 @@
 #pragma once
-// Collects everything for a judgement in one pass over the C buffer.
+// Collects everything for a judgement in one pass over the C buffer, and deduces the likely cause
+// of a wrong result.
 
+#include "reference/comparison.hpp"
 #include "reference/judge.hpp"
-#include "reference/words.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace kzoo::reference {
@@ -61,5 +63,12 @@ struct scanned {
 scanned scan(const expected_result& t, kzoo_precision declared, const word_view& words);
 // `words` are only the elements of the expected result's rows.
 scanned scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words);
+
+// Element (row, col) of the expected C, computed alone: k FMAs and 2 k hashes.
+double exact_element(const problem& p, std::int64_t row, std::int64_t col);
+
+// "alpha is left out", "only the first 504 of 511 terms along k are summed", or "". Names a cause
+// only if it explains all of `found`'s wrong_samples to within rounding.
+std::string likely_cause(const expected_result& t, kzoo_precision declared, const scanned& found);
 
 }  // namespace kzoo::reference

@@ -3,7 +3,7 @@
 #include "core/operands.hpp"
 #include "core/precision.hpp"
 #include "data/contents.hpp"
-#include "reference/formula.hpp"
+#include "reference/product.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -92,6 +92,46 @@ void tolerance::bound_norm_wise(const problem& p) {
   per_magnitude_ = per_start_ = 0.0;
   const auto terms = static_cast<double>(most_terms(p));
   exact_sums_ = exact_sums_ && kLevelPeak * (terms * product + start) < exact_below_;
+}
+
+namespace {
+
+// Fills whose products, except zeros, are zero-mean and similar in magnitude.
+bool is_even(fill f) {
+  switch (f) {
+    case fill::uniform:
+    case fill::normal:
+    case fill::sparse:
+    case fill::scaled:
+    case fill::uneven:
+    case fill::unequal:
+    case fill::unequal_b:
+    case fill::specials:
+    case fill::stale:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+usual_errors::usual_errors(const problem& p, kzoo_precision declared) {
+  const bool is_rounded = (declared == KZOO_COMPUTE_FP32 && p.dtype.c == KZOO_F32) ||
+                          (declared == KZOO_COMPUTE_FP64 && p.dtype.c == KZOO_F64);
+  if (!is_rounded || !is_even(p.data.what)) return;
+  const format out = format_of(p.dtype.c);
+  const double root_k = std::sqrt(static_cast<double>(p.k));
+  unit_ = out.unit;
+  per_sum_ = kUsualWalk + kUsualEnds / root_k;
+  per_start_ = kUsualStart * root_k;
+  tiny_ = out.tiny;
+}
+
+double usual_errors::most(std::int64_t elements) {
+  constexpr double kDeviations = 20, kOfFew = 100;
+  const auto n = static_cast<double>(elements);
+  return std::sqrt(1 + kDeviations / std::sqrt(n) + kOfFew / n);
 }
 
 }  // namespace kzoo::reference

@@ -1,8 +1,9 @@
 #include "report/agreement.hpp"
 
 #include "core/operands.hpp"
-#include "os/number_text.hpp"
-#include "reference/tampering.hpp"
+#include "os/text.hpp"
+#include "reference/places.hpp"
+#include "report/page.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "report/focus.hpp"
 
-#include "os/number_text.hpp"
+#include "os/text.hpp"
 #include "report/problem_table.hpp"
 #include "report/report.hpp"
 

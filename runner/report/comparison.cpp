@@ -1,7 +1,7 @@
 #include "report/comparison.hpp"
 
-#include "os/number_text.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "report/focus.hpp"
 #include "report/problem_table.hpp"
 

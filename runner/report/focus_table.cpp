@@ -1,6 +1,5 @@
 #include "report/focus.hpp"
 
-#include "os/number_text.hpp"
 #include "os/text.hpp"
 #include "report/agreement.hpp"
 #include "report/problem_table.hpp"

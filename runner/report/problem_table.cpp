@@ -1,7 +1,6 @@
 #include "report/problem_table.hpp"
 
 #include "core/precision.hpp"
-#include "os/number_text.hpp"
 #include "os/text.hpp"
 #include "report/agreement.hpp"
 

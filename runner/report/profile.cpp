@@ -1,10 +1,9 @@
+#include "core/version.hpp"
 #include "report/launches.hpp"
 
 #include "core/kernel_name.hpp"
-#include "core/version.hpp"
-#include "os/number_text.hpp"
 #include "os/text.hpp"
-#include "profile/metrics.hpp"
+#include "profile/counters.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

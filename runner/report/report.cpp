@@ -1,7 +1,7 @@
 #include "report/report.hpp"
 
 #include "os/text.hpp"
-#include "reference/error_map.hpp"
+#include "reference/places.hpp"
 #include "report/agreement.hpp"
 #include "report/focus.hpp"
 #include "report/problem_table.hpp"

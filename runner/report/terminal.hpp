@@ -3,7 +3,7 @@
 // far it is.
 
 #include "report/page.hpp"
-#include "results/validation.hpp"
+#include "results/finding.hpp"
 #include "run/execution.hpp"
 #include "run/plan.hpp"
 

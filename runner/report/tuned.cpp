@@ -1,9 +1,8 @@
 #include "report/report.hpp"
 
-#include "os/number_text.hpp"
 #include "os/text.hpp"
 #include "report/problem_table.hpp"
-#include "results/best.hpp"
+#include "results/tuned.hpp"
 
 #include <fmt/format.h>
 

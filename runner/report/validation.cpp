@@ -1,8 +1,8 @@
+#include "core/version.hpp"
 #include "report/terminal.hpp"
 
-#include "core/version.hpp"
 #include "os/output.hpp"
-#include "reference/error_map.hpp"
+#include "reference/places.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
+#include "core/version.hpp"
 #include "report/launches.hpp"
 
-#include "core/version.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
-#include "xray/advice.hpp"
+#include "xray/counters.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 #pragma once
 // The content of an experiment file: problems, kernels, how to time and check them.
 
+#include "core/kernel_name.hpp"
 #include "core/location.hpp"
 #include "core/problem.hpp"
-#include "core/selector.hpp"
-#include "core/tier.hpp"
-#include "results/tuning.hpp"
+#include "core/verdict.hpp"
+#include "results/plugin.hpp"
 
 #include <array>
 #include <filesystem>

@@ -1,8 +1,11 @@
 #pragma once
-// The result of one check, and what checks could not cover.
+// The results of checks, what checks could not cover, and all checks on plugins.
 
 #include "core/problem.hpp"
+#include "core/verdict.hpp"
 #include "reference/judge.hpp"
+#include "results/device.hpp"
+#include "results/plugin.hpp"
 
 #include <array>
 #include <cstdint>
@@ -18,13 +21,14 @@ inline constexpr std::array kOutcomes{outcome::pass, outcome::fail, outcome::ski
                                       outcome::crashed, outcome::hung};
 std::string_view outcome_name(outcome o);
 
+// The result of one check.
 struct finding {
   std::string check;
   results::outcome outcome{};
   std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
   std::string not_checked{};    // which part of the check was impossible, and why; "": none
-  std::string_view step{};      // of core/step.hpp, if more precise than the check; not stored
+  std::string_view step{};      // of kzoo::step, if more precise than the check; not stored
   std::optional<problem> at{};  // where the kernel failed, if known; not stored
 };
 
@@ -91,5 +95,30 @@ class coverage {
 
 // "AddressSanitizer, of naive:8x8, smem:8x8 and 3 more: there is no build ...".
 std::string to_string(const gap& g);
+
+// A variant with one of its element types, and a kind of problem.
+struct validated_variant {
+  std::string kernel;  // plugin:variant
+  element_types dtype;
+  kzoo_precision declared{};
+  std::string problem{};  // the checked problem; "": no tried problem is supported
+  std::string kind{};     // "5 groups of rows"; "" for a plain GEMM
+  std::vector<results::finding> findings{};
+};
+
+// The results of all checks on plugins: `runner validate`.
+struct validation {
+  results::device device;
+  kzoo::tier tier = kzoo::tier::full;
+  std::vector<plugin_record> plugins;
+  std::vector<validated_variant> variants;
+  double wall_seconds = 0;
+};
+
+// No check of any variant could be made.
+bool nothing_ran(const validation& v);
+
+// 0: a variant was checked, no check failed, and every existing library could be used; else 1.
+int exit_code(const validation& v);
 
 }  // namespace kzoo::results

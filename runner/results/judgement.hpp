@@ -1,6 +1,7 @@
 #pragma once
 // The outcome of a file with kernels, for programs: `runner judge`.
 
+#include "core/verdict.hpp"
 #include "results/document.hpp"
 
 #include <optional>
@@ -8,10 +9,23 @@
 #include <string_view>
 #include <vector>
 
+namespace kzoo::results::status {
+
+// Outcomes in the words of SOL-ExecBench (EvaluationStatus), for programs that know them.
+inline constexpr std::string_view kPassed = "PASSED", kIncorrect = "INCORRECT_NUMERICAL",
+                                  kRuntimeError = "RUNTIME_ERROR", kCompileError = "COMPILE_ERROR",
+                                  kTimeout = "TIMEOUT", kRewardHack = "REWARD_HACK",
+                                  kIncorrectDtype = "INCORRECT_DTYPE";
+
+// The word for a verdict; `check`: results::cell::check.
+std::string_view of(verdict v, std::string_view check);
+
+}  // namespace kzoo::results::status
+
 namespace kzoo::results {
 
 struct outcome_words {
-  std::string_view status = "";  // of results/status.hpp
+  std::string_view status = "";  // of results::status
   std::string verdict;           // "" if nothing was run
   std::string check, reason;     // "" for a kernel that passes
 };

@@ -1,8 +1,9 @@
 #include "run/cell_timer.hpp"
-#include "core/step.hpp"
+#include "core/verdict.hpp"
 
 #include "os/posix.hpp"
-#include "run/second_chance.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -263,6 +264,14 @@ void cell_timer::fail_unless(const reference::judgement& j, std::string_view ste
   if (j.right) return;
   timed_.cell->errors = j.errors;
   fail(verdict::wrong, when + j.reason, j.step == step::kResult ? step : j.step);
+}
+
+results::finding second_chance(std::string_view passes, const std::string& before,
+                               const results::cell& failed) {
+  return results::remark(
+      results::kOwnWorker,
+      fmt::format("{}; after {} in the same process it was {} ({}), so that one is suspect", passes,
+                  before, verdict_name(failed.verdict), failed.reason));
 }
 
 }  // namespace kzoo::run

@@ -3,20 +3,31 @@
 // frees its memory, so that addresses differ between turns.
 
 #include "checks/sustained_turn.hpp"
-#include "checks/worker_clock.hpp"
-#include "results/cell.hpp"
+#include "checks/timed_runs.hpp"
+#include "results/document.hpp"
 #include "results/experiment.hpp"
 #include "run/device_memory.hpp"
-#include "run/leaks.hpp"
-#include "timing/series.hpp"
+#include "timing/summary.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::run {
+
+// If a kernel fails after another ran in the same process, it gets a second chance in its own
+// process: the other kernel may be the cause. `before`: plugin_client::ran_before(). A hang gets no
+// second chance: timeouts are long.
+inline bool gets_second_chance(const results::cell& c, const std::string& before) {
+  return is_failure(c.verdict) && c.verdict != verdict::hung && !before.empty();
+}
+
+// The finding for a kernel that then passes. `passes`: e.g. "passes in a process of its own".
+results::finding second_chance(std::string_view passes, const std::string& before,
+                               const results::cell& failed);
 
 // A cell that passed and is to be timed.
 struct timed_cell {
@@ -60,7 +71,7 @@ class cell_timer {
   bool sees_neighbour() const;
   // Discards its measurements, because another kernel may have changed its process.
   void start_again();
-  // `step`: a name from core/step.hpp.
+  // `step`: a name from kzoo::step.
   void fail(verdict v, const std::string& reason, std::string_view step = "");
   // Sets the cell's times, after the last turn.
   void finish();

@@ -1,10 +1,14 @@
 #pragma once
-// The device's memory: whether a plan fits into it, and what workers leave allocated.
+// The device's memory: whether a plan fits into it, what workers leave allocated, and kernels that
+// keep memory after they are destroyed.
 
 #include "run/plan.hpp"
+#include "worker/messages.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace kzoo::run {
 
@@ -23,5 +27,24 @@ memory_need memory_need_of(const plan& p);
 // is then free; what then stays in use belongs to other programs.
 std::optional<worker::memory_report> release(client::plugin_client& client,
                                              const memory_need& needed = {});
+
+// Finds kernels that keep memory after they are destroyed.
+class leaks {
+ public:
+  // Adds what a turn has kept, if known. `needed`: as in memory_need.
+  void add(const std::optional<worker::memory_report>& kept, std::int64_t needed);
+
+  struct leak {
+    std::string words;
+    bool is_large;  // repeated runs would use up the memory
+  };
+  // Reports the memory kept by one turn if that left too little to others, or by each of the last
+  // turns. Empty if it was less, or after too few turns.
+  std::optional<leak> found() const;
+
+ private:
+  std::vector<worker::memory_report> turns_;
+  std::string starves_others_;  // in words
+};
 
 }  // namespace kzoo::run

@@ -1,6 +1,6 @@
 #include "run/fault_search.hpp"
 
-#include "checks/fitted_problem.hpp"
+#include "checks/candidate.hpp"
 #include "checks/size_search.hpp"
 #include "os/posix.hpp"
 

@@ -3,7 +3,7 @@
 // (simulator). Tier paranoid also checks the accesses of right kernels.
 
 #include "checks/candidate.hpp"
-#include "results/cell.hpp"
+#include "results/document.hpp"
 #include "run/plan.hpp"
 
 #include <map>

@@ -1,9 +1,9 @@
 #include "run/judging.hpp"
 
 #include "core/precision.hpp"
-#include "core/step.hpp"
+#include "core/verdict.hpp"
 #include "os/posix.hpp"
-#include "run/second_chance.hpp"
+#include "run/cell_timer.hpp"
 
 #include <fmt/format.h>
 

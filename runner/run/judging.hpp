@@ -1,7 +1,7 @@
 #pragma once
 // Judges the variants on one problem: each against the reference and against all others.
 
-#include "checks/all_checks.hpp"
+#include "checks/check.hpp"
 #include "devices/nvml.hpp"
 #include "results/document.hpp"
 #include "run/cell_timer.hpp"

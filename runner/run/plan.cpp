@@ -1,7 +1,7 @@
 #include "run/plan.hpp"
 
 #include "input/diagnostics.hpp"
-#include "process/descriptor_limit.hpp"
+#include "process/process_table.hpp"
 
 #include "core/verdict.hpp"
 #include "os/sha256.hpp"

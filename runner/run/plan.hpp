@@ -1,7 +1,7 @@
 #pragma once
 // The plan of a run: the experiment's selectors, resolved against the plugins that were found.
 
-#include "checks/expected_results.hpp"
+#include "checks/result_judge.hpp"
 #include "client/plugin_client.hpp"
 #include "devices/devices.hpp"
 #include "results/document.hpp"

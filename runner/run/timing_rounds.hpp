@@ -8,8 +8,12 @@
 #include "timing/process_spread.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <random>
+#include <set>
 #include <span>
+#include <vector>
 
 namespace kzoo::run {
 
@@ -27,5 +31,55 @@ struct round_limits {
 // With timing.drop_slower, a kernel that is slower beyond doubt takes no further turns.
 void run_rounds(const results::timing_options& how, std::span<timed_cell> timed_cells,
                 const round_limits& limits, const memory_need& needed, const turn_observer& watch);
+
+// Finds a stopped worker whose enqueued work keeps a GPU busy after its turn.
+//
+// All workers but one are stopped at any time. If the device is idle before a turn and busy after
+// it, the worker of that turn or another program is to blame. Another program would be seen after
+// turns of several workers. A worker is blamed if only its turns show it, too often for chance.
+class neighbour_watch {
+ public:
+  using worker = const void*;
+  using kernel = const void*;
+
+  struct device {
+    std::function<bool()> is_busy;      // with work of a process other than the next worker
+    std::function<void()> end_workers;  // all but the next worker
+  };
+
+  // Starts a round; `turns` may be in any order. Draws the turns after which look() checks the
+  // device. After `rounds` rounds each kernel has been drawn once.
+  void begin_round(std::span<const kernel> turns, int rounds, std::mt19937_64& random);
+
+  // The process that keeps the device busy. It need not have had the last turn.
+  struct guilt {
+    worker process;
+    std::set<kernel> kernels;  // its kernels after whose turns the device was busy
+  };
+
+  // Called before each turn. Checks the device after drawn turns; once it was busy, after all
+  // turns. Waits a while for an idle device. Returns the guilty worker, if there is one.
+  std::optional<guilt> look(worker next, const device& on);
+  void had_turn(worker w, kernel k);
+
+ private:
+  struct sightings {
+    int count = 0;
+    std::set<kernel> kernels;
+  };
+
+  void wait_until_idle(const device& on);
+  std::optional<guilt> to_blame() const;
+
+  std::vector<kernel> not_yet_drawn_;
+  std::set<kernel> drawn_;  // for this round
+  bool is_due_ = false;     // to be looked at, before another worker's turn
+  worker last_ = nullptr;
+  kernel last_kernel_ = nullptr;
+  bool was_idle_ = false;  // before the last turn
+  bool is_alert_ = false, is_given_up_ = false;
+  std::map<worker, sightings> seen_;  // busy after this worker's turn
+  std::map<worker, int> idle_;        // idle after this worker's turn
+};
 
 }  // namespace kzoo::run

@@ -1,9 +1,9 @@
 #include "run/validate.hpp"
 
-#include "checks/all_checks.hpp"
-#include "checks/fitted_problem.hpp"
-#include "checks/single_cell.hpp"
+#include "checks/candidate.hpp"
+#include "checks/check.hpp"
 #include "core/epilogue.hpp"
+#include "os/posix.hpp"
 #include "run/device_memory.hpp"
 #include "run/fault_search.hpp"
 

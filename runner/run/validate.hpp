@@ -3,8 +3,8 @@
 // kind of problem that it supports: plain, epilogue, block scales, groups.
 
 #include "core/problem.hpp"
-#include "core/tier.hpp"
-#include "results/validation.hpp"
+#include "core/verdict.hpp"
+#include "results/finding.hpp"
 #include "run/plan.hpp"
 
 #include <array>

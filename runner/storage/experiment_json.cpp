@@ -1,4 +1,4 @@
-#include "storage/experiment_json.hpp"
+#include "storage/parts_json.hpp"
 
 #include "os/sha256.hpp"
 #include "storage/archive.hpp"

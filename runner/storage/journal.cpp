@@ -5,7 +5,6 @@
 #include "storage/cell_json.hpp"
 #include "storage/collected_cells.hpp"
 #include "storage/field.hpp"
-#include "storage/parse.hpp"
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,12 @@
 #pragma once
 // Parts that several files share, as JSON. Include this in .cpp files only.
 
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "core/precision.hpp"
 #include "core/problem.hpp"
 #include "results/device.hpp"
-#include "results/tuning.hpp"
+#include "results/experiment.hpp"
+#include "results/plugin.hpp"
 #include "storage/archive.hpp"
 #include "timing/bootstrap.hpp"
 
@@ -152,5 +153,9 @@ void map_speedup(auto& io, auto& speedup) {
       },
       speedup);
 }
+
+// An experiment as a part of results (archive.hpp). JSON keeps its problems in the cells.
+void map(writer& io, const results::experiment& e);
+void map(reader& io, results::experiment& e);
 
 }  // namespace kzoo::storage

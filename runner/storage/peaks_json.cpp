@@ -5,7 +5,7 @@
 #include "input/read_file.hpp"
 #include "os/files.hpp"
 #include "storage/archive.hpp"
-#include "storage/parse.hpp"
+#include "storage/field.hpp"
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 // Measured peaks as JSON, in a file and in results; schema kzoo.peaks/1 (docs/formats.md).
 
-#include "roofline/peaks.hpp"
+#include "roofline/roofline.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

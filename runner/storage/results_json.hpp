@@ -3,7 +3,8 @@
 
 #include "os/output.hpp"
 #include "results/document.hpp"
-#include "results/validation.hpp"
+#include "results/finding.hpp"
+#include "results/judgement.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -42,5 +43,20 @@ nlohmann::ordered_json to_json(const problem& p);
 
 // The results of `runner validate`, schema kzoo.validation/1: the text of a file.
 std::string to_text(const results::validation& v);
+
+// Output of `runner judge` for programs, schema kzoo.judgement/1 (docs/formats.md).
+inline constexpr std::string_view kJudgementSchema = "kzoo.judgement/1";
+
+struct judgement_setting {
+  results::device device;
+  std::string tier, baseline;  // baseline "": none
+  std::string command;         // repeats the judgement
+  double wall_seconds = 0;
+};
+
+// A single line, without its line break.
+std::string to_line(const results::file_judgement& j, const judgement_setting& how);
+// For a file that was only compiled. `library`: the output file; "" if it does not compile.
+std::string to_line(const results::file_judgement& j);
 
 }  // namespace kzoo::storage

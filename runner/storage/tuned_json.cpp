@@ -1,8 +1,8 @@
 #include "storage/tuned_json.hpp"
 
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "input/read_file.hpp"
-#include "storage/parse.hpp"
+#include "storage/field.hpp"
 #include "storage/parts_json.hpp"
 #include "storage/results_json.hpp"
 

@@ -4,6 +4,7 @@
 // measured once per device, with one GEMM in many processes.
 
 #include "timing/bootstrap.hpp"
+#include "timing/summary.hpp"
 
 #include <vector>
 
@@ -28,5 +29,15 @@ process_spread fit(const std::vector<std::vector<process_median>>& kernels);
 
 // The ratio of two medians from two processes, with the spread added to its interval.
 ratio widened(const ratio& r, const summary& a, const summary& b, const process_spread& s);
+
+// Whether `a` is certainly slower than `fastest`: the interval of their ratio within common rounds
+// lies above 1 + `margin`. False before there is an interval. `between`: differences between
+// processes, if the two run in processes of their own.
+//
+// The question is repeated after each round, so chance has several tries. The margin makes it safe:
+// an equally fast kernel is excluded only if its interval is wrong by more than the margin, and a
+// kernel within the margin never.
+bool is_slower(const summary& a, const summary& fastest, double margin,
+               const process_spread& between);
 
 }  // namespace kzoo::timing

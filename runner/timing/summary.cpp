@@ -7,6 +7,7 @@
 #include <numeric>
 
 namespace kzoo::timing {
+
 double quantile(const std::vector<double>& sorted, double q) {
   const double rank = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(rank);
@@ -75,6 +76,43 @@ summary summarise(const std::vector<double>& samples_ms, const std::vector<int>&
   const auto likely = interval_of_median(medians);
   s.relative_half_width = likely && s.median_ms > 0 ? (likely->high - likely->low) / 2 / s.median_ms
                                                     : std::numeric_limits<double>::quiet_NaN();
+  return s;
+}
+
+end_to_end medians(const std::vector<end_to_end>& runs) {
+  const auto median_of = [&](double end_to_end::*part) {
+    std::vector<double> times;
+    for (const end_to_end& run : runs) times.push_back(run.*part);
+    return median(times);
+  };
+  return {median_of(&end_to_end::allocate_ms), median_of(&end_to_end::to_device_ms),
+          median_of(&end_to_end::kernel_ms), median_of(&end_to_end::to_host_ms)};
+}
+
+void series::add(int round, std::span<const double> samples_ms, std::span<const double> sm_mhz,
+                 double seconds) {
+  samples_ms_.insert(samples_ms_.end(), samples_ms.begin(), samples_ms.end());
+  sm_mhz_.insert(sm_mhz_.end(), sm_mhz.begin(), sm_mhz.end());
+  rounds_.resize(samples_ms_.size(), round);
+  ++turns_;
+  seconds_ += seconds;
+  // A bootstrap costs more than a short kernel's turn, so most turns do without.
+  if (turns_ < next_bootstrap_) return;
+  relative_half_width_ = summarise(samples_ms_, rounds_).relative_half_width;
+  next_bootstrap_ = turns_ + 1 + turns_ / 10;
+}
+
+bool series::precise(const stop_rule& rule) const {
+  if (turns_ < rule.rounds) return false;
+  // If fewer rounds are requested than an interval needs, they are enough.
+  return rule.rounds < static_cast<int>(kFewestTurns) ||
+         relative_half_width_ <= rule.max_relative_half_width;
+}
+
+summary series::summarised(const stop_rule& rule) const {
+  summary s = summarise(samples_ms_, rounds_);
+  s.stopped = precise(rule) ? stop::precise : stop::out_of_time;
+  if (std::ranges::any_of(sm_mhz_, [](double mhz) { return mhz > 0; })) s.sm_mhz = sm_mhz_;
   return s;
 }
 

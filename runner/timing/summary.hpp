@@ -1,15 +1,81 @@
 #pragma once
-// Statistics of the samples of one cell.
-
-#include "timing/packed.hpp"
+// The samples of one cell: their statistics, and when there are enough.
 
 #include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace kzoo::timing {
+
+// An immutable list of T in the narrowest type that holds all exactly, for millions of samples.
+// Narrower: the types to try, narrowest first.
+template <class T, class... Narrower>
+class packed {
+ public:
+  packed() = default;
+  packed(const std::vector<T>& values) { (fits<Narrower>(values) || ...) || keep<T>(values); }
+  packed(std::initializer_list<T> values) : packed(std::vector<T>(values)) {}
+
+  std::size_t size() const {
+    return std::visit([](const auto& list) { return list.size(); }, values_);
+  }
+  bool empty() const { return size() == 0; }
+  T operator[](std::size_t i) const {
+    return std::visit([i](const auto& list) { return static_cast<T>(list[i]); }, values_);
+  }
+  T back() const { return (*this)[size() - 1]; }
+  std::vector<T> unpacked() const {
+    return std::visit([](const auto& list) { return std::vector<T>(list.begin(), list.end()); },
+                      values_);
+  }
+
+ private:
+  template <class N>
+  static bool holds(T value) {
+    using limits = std::numeric_limits<N>;
+    // Also false for NaN, which fails every comparison.
+    if (!(value >= static_cast<T>(limits::lowest()) && value <= static_cast<T>(limits::max())))
+      return false;
+    const T back = static_cast<T>(static_cast<N>(value));
+    if constexpr (std::is_same_v<T, double>) {  // tells -0.0 from 0.0
+      return std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(value);
+    } else {
+      return back == value;
+    }
+  }
+
+  template <class N>
+  bool fits(const std::vector<T>& values) {
+    for (const T value : values)
+      if (!holds<N>(value)) return false;
+    return keep<N>(values);
+  }
+
+  template <class N>
+  bool keep(const std::vector<T>& values) {
+    std::vector<N> list;
+    list.reserve(values.size());
+    for (const T value : values) list.push_back(static_cast<N>(value));
+    values_ = std::move(list);
+    return true;
+  }
+
+  std::variant<std::vector<Narrower>..., std::vector<T>> values_;
+};
+
+// Clocks in MHz are integers; GPU events measure floats.
+using packed_numbers = packed<double, std::uint16_t, float>;
+using packed_integers = packed<int, std::uint16_t>;
 
 // The measured time. `simulator`: the simulation's duration, which says nothing about a GPU.
 enum class clock { gpu, cpu, simulator };
@@ -32,7 +98,7 @@ struct summary {
   packed_numbers samples_ms;  // in the order taken
   packed_integers rounds;     // of each sample, ascending
   packed_numbers sm_mhz;      // of each sample, 0: unknown; empty: none is known
-  int throttled = 0;          // discarded samples: timing/throttling.hpp
+  int throttled = 0;          // discarded samples: throttle_filter
   bool low_clock = false;     // some counted samples are throttled too
   double median_ms = 0, min_ms = 0;
   double spread = 0;  // interquartile range over the median
@@ -67,4 +133,51 @@ summary summarise(const std::vector<double>& samples_ms, const std::vector<int>&
 // Like summarise(), but without relative_half_width, which takes more than a sort.
 summary summarise_without_interval(const std::vector<double>& samples_ms,
                                    const std::vector<int>& rounds);
+
+// The time of a GEMM for a program with its matrices on the host, copies included, in milliseconds
+// by the host's clock; each phase ends when the device is idle.
+struct end_to_end {
+  double allocate_ms = 0;   // device memory for A, B, C and the workspace
+  double to_device_ms = 0;  // A and B; C too if beta is not 0
+  double kernel_ms = 0;     // with its launch
+  double to_host_ms = 0;    // C
+
+  double total_ms() const { return allocate_ms + to_device_ms + kernel_ms + to_host_ms; }
+};
+
+// The median of each phase; `runs` must not be empty.
+end_to_end medians(const std::vector<end_to_end>& runs);
+
+// When a cell has been timed enough.
+struct stop_rule {
+  int rounds = 1;  // at least this many turns,
+  // then more until summary::relative_half_width is at most this,
+  double max_relative_half_width = 1;
+  double max_seconds = 0;  // but no further turn after this time for all turns
+};
+
+// Collects the samples of one cell, turn by turn.
+class series {
+ public:
+  // Adds a turn: its samples, the SM clock during each in MHz (0: unknown), and its whole duration.
+  void add(int round, std::span<const double> samples_ms, std::span<const double> sm_mhz,
+           double seconds);
+
+  bool empty() const { return samples_ms_.empty(); }
+  bool out_of_time(const stop_rule& rule) const { return seconds_ >= rule.max_seconds; }
+  // There are enough rounds, and the relative half-width is small enough.
+  bool precise(const stop_rule& rule) const;
+  // Must not be called while empty().
+  summary summarised(const stop_rule& rule) const;
+  // Without relative_half_width, regardless of the rule.
+  summary so_far() const { return summarise_without_interval(samples_ms_, rounds_); }
+
+ private:
+  std::vector<double> samples_ms_, sm_mhz_;
+  std::vector<int> rounds_;
+  int turns_ = 0, next_bootstrap_ = 1;
+  double relative_half_width_ = std::numeric_limits<double>::quiet_NaN();  // the latest
+  double seconds_ = 0;
+};
+
 }  // namespace kzoo::timing

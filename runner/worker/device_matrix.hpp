@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,13 @@ inline data::matrix poison_spec(std::size_t bytes) {
   constexpr std::uint64_t kKey = 5;
   const auto cols = static_cast<std::int64_t>(bytes / sizeof(float)) - 2 * data::kRedzone;
   return {KZOO_F32, data::content::poison, 1, cols, cols, kKey};
+}
+
+// The first changed element; -1: none.
+inline std::int64_t first_change(const data::changes& found) {
+  if (found.first_inside < 0 || found.first_outside < 0)
+    return std::max(found.first_inside, found.first_outside);
+  return std::min(found.first_inside, found.first_outside);
 }
 
 // A matrix between redzones, in the layout of data/matrix.hpp, and between zones of at least 128
@@ -85,7 +93,20 @@ class device_matrix {
             {memory() + padded_bytes(), poison_spec(zone_)}};
   }
   // Adds changes in its zones to its own, as changes outside.
-  data::changes with_zones(data::changes own, std::span<const data::changes> in_zones) const;
+  data::changes with_zones(data::changes own, std::span<const data::changes> in_zones) const {
+    const std::vector<devices::filled_buffer> each = zones();
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      const data::changes& found = in_zones[i];
+      if (!found.any()) continue;
+      const auto at = static_cast<const char*>(each[i].words) - memory() +
+                      std::ptrdiff_t{sizeof(float)} * first_change(found);
+      const auto size = static_cast<std::ptrdiff_t>(type_size(spec_.type));
+      const std::int64_t index = (at < 0 ? at - size + 1 : at) / size;
+      if (own.outside == 0 || index < own.first_outside) own.first_outside = index;
+      own.outside += found.inside + found.outside;
+    }
+    return own;
+  }
 
   // Size of one zone. Large matrices still begin at a page of the device.
   static std::size_t zone_bytes(const data::matrix& x) {

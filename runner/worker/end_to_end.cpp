@@ -1,8 +1,7 @@
 
-#include "devices/random_key.hpp"
-#include "worker/plugin_calls.hpp"
+#include "devices/backend.hpp"
+#include "worker/plugin.hpp"
 #include "worker/prepared_kernel.hpp"
-#include "worker/stopwatch.hpp"
 
 #include <list>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "worker/loaded_plugin.hpp"
 
 #include "core/operands.hpp"
-#include "worker/plugin_calls.hpp"
+#include "worker/plugin.hpp"
 
 #include <malloc.h>
 

@@ -2,7 +2,6 @@
 // A plugin whose library is loaded into this process.
 
 #include "worker/library.hpp"
-#include "worker/loaded_libraries.hpp"
 #include "worker/plugin.hpp"
 
 #include <array>

@@ -1,9 +1,10 @@
 #pragma once
 // The judge's view of a plugin, loaded into the same process (loaded_plugin.hpp), or into a worker
-// without data of the judge (client/remote_plugin.hpp).
+// without data of the judge (client/remote_plugin.hpp). Below it, calls into a plugin's own
+// functions.
 
 #include "core/problem.hpp"
-#include "results/launch.hpp"
+#include "results/device.hpp"
 #include "results/plugin.hpp"
 
 #include <kzoo/abi.h>
@@ -11,11 +12,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::worker {
 
-// A kernel's data, by element (0, 0) of each matrix.
+// worker
+//  A kernel's data, by element (0, 0) of each matrix.
 struct placement {
   std::vector<const void*> inputs;  // A, B and the other operands
   void *c = nullptr, *workspace = nullptr;
@@ -47,5 +50,20 @@ class plugin {
   // GEMM libraries that it has loaded so far: "cublas".
   virtual std::vector<std::string> product_libraries() = 0;
 };
+
+// Ends the handling of a request with a status; see session.hpp.
+struct refusal {
+  const char* status;
+  std::string reason;
+  std::string_view step{};  // of core/step.hpp
+};
+
+// All throw a refusal unless the plugin answers KZOO_OK.
+void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device);
+void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
+                      const kzoo_device& device);
+// Arguments without stream and launches. `inputs` (A, B, other operands) must outlive the call.
+kzoo_arguments arguments_of(const std::vector<const void*>& inputs, void* c, void* workspace);
+void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments);
 
 }  // namespace kzoo::worker

@@ -1,10 +1,9 @@
 #include "worker/prepared_kernel.hpp"
-#include "core/step.hpp"
+#include "core/verdict.hpp"
 
-#include "devices/random_key.hpp"
+#include "devices/backend.hpp"
 #include "os/posix.hpp"
-#include "worker/plugin_calls.hpp"
-#include "worker/stopwatch.hpp"
+#include "worker/plugin.hpp"
 
 #include <fmt/format.h>
 

@@ -3,11 +3,12 @@
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
-#include "process/shared_memory.hpp"
+#include "process/anonymous_files.hpp"
 #include "worker/device_matrix.hpp"
 #include "worker/messages.hpp"
 #include "worker/plugin.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +18,16 @@
 #include <vector>
 
 namespace kzoo::worker {
+
+class stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 // Throws refusal when the plugin fails, devices::failure when the device does.
 class prepared_kernel {

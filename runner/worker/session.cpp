@@ -1,10 +1,10 @@
 #include "worker/session.hpp"
-#include "core/step.hpp"
 
+#include "core/verdict.hpp"
 #include "worker/library.hpp"
+#include "worker/messages.hpp"
 #include "worker/messages_json.hpp"
-#include "worker/operations.hpp"
-#include "worker/plugin_calls.hpp"
+#include "worker/plugin.hpp"
 
 #include <fmt/format.h>
 

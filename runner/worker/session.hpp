@@ -1,7 +1,7 @@
 #pragma once
 // Judges and times one plugin on one device for plugin_client.hpp. Requests and replies are JSON
 // objects, in one process or between two. On a GPU the session is in the worker. On the CPU it is
-// in the supervisor, and the worker only calls the plugin (calls.hpp).
+// in the supervisor, and the worker only calls the plugin (worker.cpp).
 //
 //   {"op": "open", "file"}                                    -> {"plugin": {…}}
 //   {"op": "supports", "device", "variant", "problem"}        -> {}
@@ -23,13 +23,15 @@
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
-#include "process/shared_memory.hpp"
-#include "worker/loaded_code.hpp"
-#include "worker/nvtx_ranges.hpp"
+#include "process/anonymous_files.hpp"
+#include "worker/library.hpp"
 #include "worker/plugin.hpp"
 #include "worker/prepared_kernel.hpp"
 
 #include <nlohmann/json_fwd.hpp>
+#ifdef KZOO_NVTX
+#include <nvtx3/nvtx3.hpp>
+#endif
 
 #include <exception>
 #include <functional>
@@ -38,6 +40,27 @@
 #include <string>
 
 namespace kzoo::worker {
+
+// NVTX ranges in the domain "kernel-zoo", for Nsight Systems' timeline and Nsight Compute's
+// filters. Without a tool a range costs two tests of a pointer. No range is inside a timed region.
+// A build without CUDA has none.
+#ifdef KZOO_NVTX
+struct nvtx_domain {
+  static constexpr const char* name = "kernel-zoo";
+};
+
+// Until the end of the scope; a thread's ranges nest.
+using phase_range = nvtx3::scoped_range_in<nvtx_domain>;
+// Lasts as long as the object; such ranges may overlap.
+using cell_range = nvtx3::unique_range_in<nvtx_domain>;
+#else
+struct phase_range {
+  explicit phase_range(const std::string&) {}
+};
+struct cell_range {
+  explicit cell_range(const std::string&) {}
+};
+#endif
 
 // The result of `work`, or the status for its exception; lets failure pass.
 nlohmann::json answer(const std::function<nlohmann::json()>& work);

@@ -1,24 +1,185 @@
-// The run itself, in the process that analyses a cell.
+// The run itself, in the process that analyses a cell, and its counts by source line.
+
 #include "core/operands.hpp"
+#include "core/verdict.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
+#include "os/text.hpp"
+#include "process/source_frames.hpp"
 #include "worker/device_matrix.hpp"
 #include "worker/library.hpp"
 #include "worker/messages.hpp"
-#include "worker/plugin_calls.hpp"
+#include "worker/plugin.hpp"
 #include "xray/analysis.hpp"
 #include "xray/collector.hpp"
-#include "xray/source_lines.hpp"
+#include "xray/counters.hpp"
 
 #include <kzoo/xray.h>
 
 #include <boost/dll/shared_library.hpp>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace kzoo::xray {
 namespace {
+
+using process::frames;
+using process::own_frame;
+using frame_table = std::map<std::uint32_t, frames>;
+
+frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
+  // A return address may belong to the next line, so this looks up the instruction before it.
+  std::vector<std::uint64_t> addresses;
+  for (const std::uint32_t place : places) addresses.push_back(place - 1);
+  const std::vector<frames> found = process::frames_at(library, addresses);
+  frame_table table;
+  std::size_t i = 0;
+  for (const std::uint32_t place : places) table[place] = found[i++];
+  return table;
+}
+
+// All frames of an access: inlined frames at its own place, then its callers'.
+frames chain_of(const code_place& place, const frame_table& table) {
+  frames all = table.at(place.pc);
+  for (const std::uint32_t caller : place.callers) {
+    const frames& more = table.at(caller);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+line_counts line_of(const site_key& key, const frame_table& table) {
+  line_counts line;
+  const frames chain = chain_of(key.place, table);
+  line.where = own_frame(chain);
+  const auto own = std::ranges::find_if_not(chain, process::is_sdk);
+  if (own != chain.end()) {
+    for (auto f = own + 1; f != chain.end(); ++f)
+      if (!process::is_sdk(*f)) line.called.push_back(*f);
+  }
+  line.kind = key.kind;
+  line.width = key.width;
+  return line;
+}
+
+void add(line_counts& line, const site_counts& s) {
+  const bool merged = s.mergeable && s.merged.requests != 0;
+  line.counts += merged ? s.merged : s.single;
+  if (merged) line.width = std::max(line.width, s.merged_width);
+  if (s.worst.passes > line.worst.passes) line.worst = s.worst;
+}
+
+struct hazard_words {
+  const char *what, *advice;
+};
+
+// By hazard.
+constexpr std::array<hazard_words, 9> kWords{{
+    {"index out of bounds", "check the sizes of the array and of the loop"},
+    {"write out of bounds",
+     "a thread whose row or column lies outside C must not write: compare them with m and n"},
+    {"read out of bounds",
+     "take zeros where the matrices end: compare rows and columns with m, n and k"},
+    {"race in shared memory",
+     "one of the two writes: put __syncthreads() between the two accesses, in a loop also between "
+     "one iteration and the next, or __syncwarp() where they are of one warp"},
+    {"race between blocks",
+     "one of the two writes: let one block do it, use atomics, or a second launch"},
+    {"uninitialised read of shared memory", "write it before, zeros where the matrices end"},
+    {"uninitialised read of global memory",
+     "do not read C when beta is 0, nor what is not written of the workspace"},
+    {"atomic operation on uninitialised global memory",
+     "C must be zero before the kernel adds to it: declare reads_c (of a bare or compiled kernel), "
+     "or set C, or the workspace, to zero before"},
+    {"misaligned access",
+     "a GPU ends the kernel: use narrower accesses, or align the array and its rows"},
+}};
+
+finding finding_of(const hazard_record& h, const frame_table& table) {
+  const auto [what, advice] = kWords.at(static_cast<std::size_t>(h.what));
+  finding f{what, advice, h.detail, own_frame(chain_of(h.first, table)), {}, h.count};
+  const bool race = h.what == hazard::shared_race || h.what == hazard::global_race;
+  if (race) f.earlier = own_frame(chain_of(h.second, table));
+  return f;
+}
+
+// Merges findings at the same lines from different callers.
+void add(std::vector<finding>& all, const finding& f) {
+  for (finding& known : all) {
+    if (known.what != f.what || known.where.file != f.where.file ||
+        known.where.line != f.where.line || known.earlier.file != f.earlier.file ||
+        known.earlier.line != f.earlier.line) {
+      continue;
+    }
+    known.count += f.count;
+    return;
+  }
+  all.push_back(f);
+}
+
+auto same_line(const line_counts& l) {
+  std::vector<std::pair<std::string, unsigned>> called;
+  for (const source_frame& f : l.called) called.emplace_back(f.file, f.line);
+  return std::tuple(l.where.file, l.where.line, std::move(called), l.kind, l.width);
+}
+
+// The compiler's thread-local flags of initialised variables, as offsets from the library's first
+// thread-local variable. By binutils' readelf.
+std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library) {
+  std::vector<kzoo_xray_range> found;
+  const std::string symbols = process::output_of_binutils({"readelf", "-sW", library.string()});
+  for (const std::string& line : lines_of(symbols)) {
+    std::istringstream words(line);
+    std::string number, size, type, bind, visibility, section, name;
+    std::uint64_t at = 0;
+    words >> number >> std::hex >> at >> size >> type >> bind >> visibility >> section >> name;
+    if (words && type == "TLS" && name.starts_with("_ZGV"))
+      found.push_back({at, at + std::stoull(size, nullptr, 0)});
+  }
+  return found;
+}
+
+// The launches with their lines. Merges accesses of a kind at one line that are called from the
+// same lines. Throws failure if addr2line cannot be run.
+std::vector<launch> with_lines(std::vector<collected_launch> collected,
+                               const std::filesystem::path& library) {
+  std::set<std::uint32_t> places;
+  const auto add_place = [&](const code_place& place) {
+    places.insert(place.pc);
+    places.insert(place.callers.begin(), place.callers.end());
+  };
+  for (const collected_launch& l : collected) {
+    for (const auto& [key, counts] : l.sites) add_place(key.place);
+    for (const hazard_record& h : l.hazards) {
+      add_place(h.first);
+      add_place(h.second);
+    }
+  }
+  const frame_table table = places.empty() ? frame_table{} : look_up(library, places);
+  std::vector<launch> launches;
+  for (collected_launch& from : collected) {
+    std::map<decltype(same_line(line_counts{})), line_counts> lines;
+    for (const auto& [key, counts] : from.sites) {
+      line_counts line = line_of(key, table);
+      const auto [at, is_new] = lines.try_emplace(same_line(line), line);
+      add(at->second, counts);
+    }
+    for (auto& [key, line] : lines) from.about.lines.push_back(std::move(line));
+    for (const hazard_record& h : from.hazards) add(from.about.findings, finding_of(h, table));
+    launches.push_back(std::move(from.about));
+  }
+  return launches;
+}
 
 #define KZOO_XRAY_TEXT(symbol) #symbol
 #define KZOO_XRAY_NAME(symbol) KZOO_XRAY_TEXT(symbol)

@@ -5,6 +5,7 @@
 #include "xray/counters.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,15 @@ std::vector<launch> analyse_here(const analysed_cell& cell);
 
 // The main function of the process. `cell`: its last argument.
 int analysed_main(std::string_view cell);
+
+// Returns the build of FOLDER/cpu/NAME.so that records its accesses, made when needed by the
+// plugin's own build. Throws failure, unavailable or error.
+std::filesystem::path analysed_build(const std::filesystem::path& file);
+
+// Returns the existing analysed build; empty if there is none, or only an older plugin's.
+std::filesystem::path existing_build(const std::filesystem::path& file);
+
+// An analysis as JSON, schema kzoo.xray/1: docs/formats.md.
+std::string to_text(const document& d);
 
 }  // namespace kzoo::xray

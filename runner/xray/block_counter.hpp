@@ -2,7 +2,7 @@
 // Counts the accesses of the blocks that one OS thread runs.
 
 #include "xray/collector.hpp"
-#include "xray/shared_shadow.hpp"
+#include "xray/hazards.hpp"
 
 #include <optional>
 #include <unordered_map>

@@ -1,9 +1,7 @@
 #pragma once
 
 #include "xray/counters.hpp"
-#include "xray/global_shadow.hpp"
 #include "xray/hazards.hpp"
-#include "xray/merged_loads.hpp"
 #include "xray/transactions.hpp"
 #include "xray/warp_replay.hpp"
 
@@ -21,7 +19,7 @@ namespace kzoo::xray {
 // The accesses of one kind at one place.
 struct site_counts {
   request_counts single;      // as in the source
-  request_counts merged;      // neighbouring loads merged as nvcc does: merged_loads.hpp
+  request_counts merged;      // neighbouring loads merged as nvcc does: warp_replay.hpp
   unsigned merged_width = 0;  // the widest merged load, bytes per lane
   bool mergeable = false;     // all were loads that can be merged
   access_pattern worst;

@@ -1,7 +1,7 @@
 #pragma once
 // The counts of an analysis, in Nsight Compute's terms: docs/xray.md defines each.
 
-#include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "process/source_frames.hpp"
@@ -116,5 +116,12 @@ struct document {
   std::string experiment;  // its file
   std::vector<analysed> cells;
 };
+
+// Advice for a line that needs more passes than its bytes do; "" for others.
+std::string advice_on(const line_counts& l);
+
+// The sector or bank of each lane in the line's worst request, a dot if inactive: "0 0 . 1 ...".
+std::string picture_of(const line_counts& l);
+constexpr const char* picture_unit(access a) { return is_shared(a) ? "banks" : "sectors"; }
 
 }  // namespace kzoo::xray

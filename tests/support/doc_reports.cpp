@@ -1,6 +1,6 @@
 #include "support/doc_reports.hpp"
 
-#include "core/selector.hpp"
+#include "core/kernel_name.hpp"
 #include "core/verdict.hpp"
 #include "report/problem_table.hpp"
 #include "report/report.hpp"

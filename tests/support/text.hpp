@@ -1,7 +1,7 @@
 #pragma once
 // Helpers for texts and for rejected input.
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 
 #include <stdexcept>
 #include <string>

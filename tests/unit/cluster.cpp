@@ -1,8 +1,7 @@
 // Shards of an experiment on several machines: how its problems are split, and their results
 // joined.
 #include "cluster/merge.hpp"
-#include "cluster/script.hpp"
-#include "cluster/split.hpp"
+#include "cluster/submission.hpp"
 #include "experiment/load.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"

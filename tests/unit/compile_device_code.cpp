@@ -5,7 +5,7 @@
 #include "compile/description.hpp"
 #include "compile/device_code.hpp"
 #include "compile/source_plugin.hpp"
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "support/catch.hpp"
 
 #include <string>

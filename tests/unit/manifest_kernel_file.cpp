@@ -1,6 +1,6 @@
 // Which kernels a cubin or PTX has, and which of them an entry names.
 
-#include "manifest/kernel_file.hpp"
+#include "manifest/pack.hpp"
 #include "support/catch.hpp"
 
 #include <elf.h>

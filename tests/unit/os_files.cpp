@@ -1,7 +1,5 @@
-// Whole files, and folders for a while.
+// Whole files, and folders: for a while, and the user's.
 #include "os/files.hpp"
-#include "os/folders.hpp"
-
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -44,4 +42,21 @@ TEST_CASE("a temporary folder is removed with what is in it", "[core]") {
   }
   CHECK_FALSE(fs::exists(path));
   CHECK(path.parent_path() == folder.path());
+}
+
+using kzoo::user_folder;
+using kzoo::test::environment;
+
+TEST_CASE("a folder of the user's is an absolute one", "[core]") {
+  const environment home("HOME", "/home/me");
+  {
+    const environment given("XDG_DATA_HOME", "/data");
+    CHECK(user_folder("XDG_DATA_HOME", ".local/share") == "/data");
+  }
+  for (const char* ignored : {"", "data"}) {
+    const environment given("XDG_DATA_HOME", ignored);
+    CHECK(user_folder("XDG_DATA_HOME", ".local/share") == "/home/me/.local/share");
+  }
+  const environment relative("HOME", "me");
+  CHECK_FALSE(user_folder("KZOO_NOSUCH", ".cache"));
 }

@@ -1,8 +1,7 @@
 // Nsight Compute's command line, and all that it can answer.
 #include "profile/ncu.hpp"
 
-#include "client/profiled.hpp"
-#include "profile/metrics.hpp"
+#include "profile/counters.hpp"
 #include "support/catch.hpp"
 #include "support/fake_ncu.hpp"
 #include "support/paths.hpp"
@@ -21,8 +20,8 @@ namespace {
 
 // One variant of a plugin that is built for the simulator.
 std::vector<std::string> target(const std::filesystem::path& file, std::uint32_t variant = 0) {
-  return client::profiled_command(test::runner_program(),
-                                  {file.string(), "cpu", variant, sized(8, 8, 8), 1});
+  return profile::profiled_command(test::runner_program(),
+                                   {file.string(), "cpu", variant, sized(8, 8, 8), 1});
 }
 std::vector<std::string> naive() { return target(test::plugin_folder("cpu") / "naive.so"); }
 std::vector<std::string> hostile(const char* name) {

@@ -6,7 +6,6 @@
 #include "core/problem.hpp"
 #include "data/contents.hpp"
 #include "devices/backend.hpp"
-#include "devices/random_key.hpp"
 #include "reference/judge.hpp"
 
 #include <kzoo/type_names.hpp>

@@ -1,8 +1,7 @@
 // The tables of a profile.
 #include "report/launches.hpp"
 
-#include "profile/metrics.hpp"
-#include "profile/profile_json.hpp"
+#include "profile/counters.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>

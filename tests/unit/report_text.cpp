@@ -1,4 +1,3 @@
-#include "os/number_text.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "os/text.hpp"

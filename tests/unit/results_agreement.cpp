@@ -1,5 +1,5 @@
 // Classes of equal results, and the pairs that follow from them.
-#include "results/cell.hpp"
+#include "results/document.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Which cells of an experiment are chosen by --cell.
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "run/choose_cells.hpp"
 
 #include "support/catch.hpp"

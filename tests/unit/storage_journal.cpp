@@ -1,5 +1,5 @@
 // Journals: complete ones, and those that an interrupted run leaves.
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "results/experiment.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"

@@ -1,5 +1,5 @@
 // Results written to JSON and read back.
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "results/experiment.hpp"
 #include "storage/read.hpp"
 #include "storage/results_json.hpp"

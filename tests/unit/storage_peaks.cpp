@@ -1,5 +1,5 @@
 // Measured peaks in files, in results, and in reports.
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "os/files.hpp"
 #include "storage/peaks_json.hpp"
 

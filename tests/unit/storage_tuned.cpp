@@ -1,7 +1,7 @@
 // The outcome of tuning: who is the best, and as a file.
 
 #include "report/report.hpp"
-#include "results/best.hpp"
+#include "results/tuned.hpp"
 #include "storage/tuned_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"

@@ -1,5 +1,5 @@
 #include "core/verdict.hpp"
-#include "microbenchmarks/process_medians.hpp"
+#include "microbenchmarks/measure.hpp"
 #include "support/catch.hpp"
 #include "support/rounds_apart.hpp"
 #include "timing/process_spread.hpp"

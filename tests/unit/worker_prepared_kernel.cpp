@@ -1,7 +1,7 @@
 // A worker's samples on a device that tells its clock.
-#include "devices/repeat_in_batches.hpp"
+#include "devices/backend.hpp"
 #include "support/catch.hpp"
-#include "worker/plugin_calls.hpp"
+#include "worker/plugin.hpp"
 #include "worker/prepared_kernel.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // What is said of a line's counts.
-#include "xray/advice.hpp"
+#include "xray/counters.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,4 @@
 // From what lanes did one after the other to what their warp does together.
-#include "xray/merged_loads.hpp"
 #include "xray/warp_replay.hpp"
 
 #include "support/catch.hpp"

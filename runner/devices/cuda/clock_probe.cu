@@ -1,6 +1,6 @@
-#include "devices/cuda/check.hpp"
-#include "devices/cuda/clock_probe.hpp"
-#include "devices/cuda/clock_stamp.cuh"
+#include "devices/cuda/clock.cuh"
+#include "devices/cuda/kernels.hpp"
+#include "devices/cuda/runtime.hpp"
 
 #include <span>
 #include <vector>

@@ -1,12 +1,7 @@
 
-#include "devices/cuda/check.hpp"
-#include "devices/cuda/clock_probe.hpp"
-#include "devices/cuda/exclusive_fill.hpp"
-#include "devices/cuda/fill.hpp"
-#include "devices/cuda/other_streams.hpp"
-#include "devices/cuda/product_judge.hpp"
-#include "devices/random_key.hpp"
-#include "devices/repeat_in_batches.hpp"
+#include "devices/backend.hpp"
+#include "devices/cuda/kernels.hpp"
+#include "devices/cuda/runtime.hpp"
 
 #include <cuda_profiler_api.h>
 #include <fmt/format.h>

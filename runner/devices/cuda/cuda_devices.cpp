@@ -1,7 +1,7 @@
 
-#include "devices/cuda_devices.hpp"
+#include "devices/devices.hpp"
 
-#include "devices/cuda/check.hpp"
+#include "devices/cuda/runtime.hpp"
 
 #include <fmt/format.h>
 

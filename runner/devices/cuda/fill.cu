@@ -1,6 +1,11 @@
+#include "devices/cuda/kernels.hpp"
+
+#include "devices/cuda/clock.cuh"
 #include "devices/cuda/fill.cuh"
-#include "devices/cuda/fill.hpp"
-#include "devices/cuda/timer.cuh"
+#include "devices/cuda/runtime.hpp"
+
+#include <algorithm>
+#include <cstdint>
 
 namespace kzoo::devices::cuda {
 namespace {
@@ -89,6 +94,169 @@ cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_n
 cudaError_t enqueue_watch(long long ns, long long* longest_ns, cudaStream_t stream) {
   watch_kernel<<<1, 1, 0, stream>>>(ns, longest_ns);
   return cudaGetLastError();
+}
+
+// The counters on which blocks wait have separate cache lines.
+struct fill_progress {
+  static constexpr unsigned kClosed = 1u << 31;
+
+  alignas(128) unsigned begun;        // blocks, and kClosed once they no longer wait for the others
+  alignas(128) unsigned taking_part;  // blocks that begin in time; 0: not yet known
+  alignas(128) unsigned filled;       // blocks that have written their part
+  alignas(128) unsigned flushed;      // blocks that have read their part
+};
+
+namespace {
+
+constexpr int kFillThreads = 1024;
+constexpr int kTeams = kFillThreads / team::kThreads;  // per block
+constexpr int kMostBuffers = 20;  // A, B, C, scales, offsets, a workspace, operands of 8 stages
+static_assert(KZOO_MOST_STAGES <= 8);
+constexpr long long kMostWaitNs = 2'000'000;
+// A longer step of the timer means that another process had the device.
+constexpr long long kOwnStepNs = 50'000;
+
+struct fill_job {
+  filled_buffer buffers[kMostBuffers];
+  int count;
+  const uint4* flush;
+  std::size_t flush_count;  // 0: none
+  unsigned* never;          // never written; keeps the flush's loads
+  timing::clock_stamp* clocks;
+  unsigned* begun;  // in host memory
+};
+
+__device__ unsigned seen(const unsigned& number) {
+  return *const_cast<const volatile unsigned*>(&number);
+}
+
+struct turn {
+  unsigned number, count;  // among the blocks that take part; number == count: does not take part
+};
+
+__device__ turn begin(fill_progress* all) {
+  __shared__ turn mine;
+  if (threadIdx.x == 0) {
+    const unsigned before = atomicAdd(&all->begun, 1u);
+    if ((before & fill_progress::kClosed) != 0) {
+      mine = {};
+    } else {
+      if (before + 1 == gridDim.x) atomicExch(&all->taking_part, gridDim.x);
+      long long waited = 0, last = nanoseconds();
+      unsigned count = 0;
+      while ((count = seen(all->taking_part)) == 0) {
+        const long long now = nanoseconds();
+        waited += min(now - last, kOwnStepNs);
+        last = now;
+        if (waited < kMostWaitNs) continue;
+        const unsigned begun = atomicOr(&all->begun, fill_progress::kClosed);
+        if (begun < gridDim.x) atomicExch(&all->taking_part, begun);
+      }
+      mine = {before, count};
+    }
+  }
+  __syncthreads();
+  return mine;
+}
+
+// Returns once all blocks that take part have arrived.
+__device__ void meet(unsigned* here, unsigned blocks) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(here, 1u);
+    while (seen(*here) < blocks) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+__device__ void fill_all(const fill_job& job, const turn& mine) {
+  team at{mine.number * kTeams + threadIdx.x / team::kThreads, std::int64_t(mine.count) * kTeams,
+          static_cast<int>(threadIdx.x % team::kThreads)};
+  for (int i = 0; i < job.count; ++i) {
+    void* const words = const_cast<void*>(job.buffers[i].words);
+    const data::matrix& x = job.buffers[i].spec;
+    with_fixed(x, [&]<class Fixed>(Fixed) { fill_words<Fixed>(words, x, at); });
+    // Small matrices are written side by side.
+    at.number = (at.number + at.count - tiles_of(x) % at.count) % at.count;
+  }
+}
+
+// The memory holds zeros, so the store never happens; it only keeps the loads.
+__device__ void flush_l2(const fill_job& job, const turn& mine) {
+  constexpr int kAtOnce = 4;
+  unsigned sum = 0;
+  const std::size_t step = std::size_t(mine.count) * kFillThreads;
+  std::size_t i = std::size_t(mine.number) * kFillThreads + threadIdx.x;
+  const auto add = [&sum](const uint4& word) { sum |= word.x | word.y | word.z | word.w; };
+  for (; i + (kAtOnce - 1) * step < job.flush_count; i += kAtOnce * step) {
+    uint4 words[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) words[j] = __ldcg(job.flush + i + j * step);
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) add(words[j]);
+  }
+  for (; i < job.flush_count; i += step) add(__ldcg(job.flush + i));
+  if (sum != 0) *job.never = sum;
+}
+
+__global__ void __launch_bounds__(kFillThreads, 1)
+    exclusive_kernel(const __grid_constant__ fill_job job, fill_progress* all) {
+  const turn mine = begin(all);
+  if (mine.number == mine.count) return;
+  if (mine.number == 0 && threadIdx.x == 0) *job.begun = mine.count;
+  fill_all(job, mine);
+  meet(&all->filled, mine.count);
+  if (job.clocks != nullptr && threadIdx.x == 0) stamp_clock(job.clocks);
+  flush_l2(job, mine);
+  meet(&all->flushed, mine.count);
+}
+
+int attribute(cudaDeviceAttr which, int ordinal, const char* name) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, ordinal), name);
+  return value;
+}
+
+}  // namespace
+
+exclusive_fill::exclusive_fill(int ordinal) {
+  multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount, ordinal, "multiprocessors");
+  cudaFuncAttributes kernel{};
+  check(cudaFuncGetAttributes(&kernel, exclusive_kernel), "the filling kernel");
+  shared_bytes_ =
+      attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal, "shared memory of a block") -
+      static_cast<int>(kernel.sharedSizeBytes);
+  check(cudaFuncSetAttribute(exclusive_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             shared_bytes_),
+        "shared memory of the filling kernel");
+  check(cudaMalloc(&progress_, sizeof *progress_), "cudaMalloc");
+  void* begun = nullptr;
+  check(cudaHostAlloc(&begun, sizeof(unsigned), cudaHostAllocMapped), "cudaHostAlloc");
+  blocks_begun_ = static_cast<volatile unsigned*>(begun);
+  flushed_bytes_ =
+      2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, ordinal, "L2 size"));
+  check(cudaMalloc(&flushed_, flushed_bytes_), "cudaMalloc for the L2 flush");
+  check(cudaMemset(flushed_, 0, flushed_bytes_), "cudaMemset for the L2 flush");
+}
+
+void exclusive_fill::enqueue(std::span<const filled_buffer> buffers, bool flush,
+                             timing::clock_stamp* clocks, cudaStream_t stream) {
+  if (buffers.size() > kMostBuffers) throw failure("a run with more matrices than can be filled");
+  fill_job job{};
+  std::ranges::copy(buffers, job.buffers);
+  job.count = static_cast<int>(buffers.size());
+  job.flush = static_cast<const uint4*>(flushed_);
+  job.flush_count = flush ? flushed_bytes_ / sizeof(uint4) : 0;
+  job.never = static_cast<unsigned*>(flushed_);
+  job.clocks = clocks;
+  job.begun = const_cast<unsigned*>(blocks_begun_);
+  *blocks_begun_ = 0;
+  check(cudaMemsetAsync(progress_, 0, sizeof *progress_, stream), "cudaMemset");
+  exclusive_kernel<<<multiprocessors_, kFillThreads, shared_bytes_, stream>>>(job, progress_);
+  check(cudaGetLastError(), "filling the matrices");
 }
 
 }  // namespace kzoo::devices::cuda

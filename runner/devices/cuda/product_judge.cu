@@ -1,6 +1,6 @@
-#include "devices/cuda/check.hpp"
-#include "devices/cuda/fixed.cuh"
-#include "devices/cuda/product_judge.hpp"
+#include "devices/cuda/fill.cuh"
+#include "devices/cuda/kernels.hpp"
+#include "devices/cuda/runtime.hpp"
 #include "devices/element_loops.hpp"
 
 namespace kzoo::devices::cuda {

@@ -1,7 +1,7 @@
 #pragma once
 // The kernels that cuda.cpp launches. Plain types only, because nvcc compiles the kernels.
 
-#include "roofline/peaks.hpp"
+#include "roofline/roofline.hpp"
 
 #include <cuda_runtime_api.h>
 

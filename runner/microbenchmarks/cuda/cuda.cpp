@@ -1,8 +1,8 @@
 
-#include "devices/cuda/check.hpp"
-#include "devices/cuda/fill.hpp"
+#include "devices/cuda/kernels.hpp"
+#include "devices/cuda/runtime.hpp"
 #include "microbenchmarks/cuda/busy_kernel.hpp"
-#include "microbenchmarks/microbenchmark.hpp"
+#include "microbenchmarks/measure.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "devices/cuda/timer.cuh"
+#include "devices/cuda/clock.cuh"
 #include "microbenchmarks/cuda/busy_kernel.hpp"
 
 #include <cuda_bf16.h>
