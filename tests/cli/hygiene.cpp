@@ -1,4 +1,5 @@
 // A run leaves no process and no file behind.
+#include "os/printable.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/process_log.hpp"
@@ -201,8 +202,8 @@ TEST_CASE("a plugin cannot reach the results, other processes and descriptors",
   const auto ran = on_terminal(
       fmt::format("9>>{} quick --device cpu --sizes 8 --plugins process:attacks_others,naive "
                   "--journal {} --json {} --plugin-dir {}",
-                  (folder.path() / "of-the-shell").string(), journal.string(),
-                  (folder.path() / "out.json").string(), hostile_folder()),
+                  shell_word(folder.path() / "of-the-shell"), shell_word(journal),
+                  shell_word(folder.path() / "out.json"), shell_word(hostile_folder())),
       200, "TMPDIR=" + folder.path().string());
   INFO(ran.out);
   CHECK(ran.code == 1);

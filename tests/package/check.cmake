@@ -97,8 +97,9 @@ if(pkg_config)
   file(WRITE ${WORK}/version.c "#include <kzoo/kzoo.h>\n#include <stdio.h>\n"
                                "int main(void) { return puts(kzoo_version()) < 0; }\n")
   set(ENV{PKG_CONFIG_PATH} ${folder})
-  must(sh -c "cc '${WORK}/version.c' `pkg-config --cflags --libs kzoo` -o '${WORK}/version'")
-  must(sh -c "LD_LIBRARY_PATH=`pkg-config --variable=libdir kzoo` '${WORK}/version'")
+  # What pkg-config prints is quoted for the shell.
+  must(sh -c "eval cc version.c `pkg-config --cflags --libs kzoo` -o version" WORKING_DIRECTORY ${WORK})
+  must(sh -c "eval LD_LIBRARY_PATH=`pkg-config --variable=libdir kzoo` ./version" WORKING_DIRECTORY ${WORK})
   set(version "${out}")
   must(${pkg_config} --modversion kzoo)
   if(NOT version STREQUAL out)
