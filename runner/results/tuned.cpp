@@ -69,7 +69,12 @@ tuned_kernel kernel_of(const document& d, const cell& c) {
   tuned_kernel k{c.kernel, c.declared, c.time->median_ms, {}, c.speedup, c.time->stopped};
   std::vector<double> medians;
   for (const timing::turn& t : timing::turns(*c.time)) medians.push_back(t.median_ms);
+  // The interval is of the turns' medians, the median of all samples: turns may differ in length.
   k.interval_ms = timing::interval_of_median(medians);
+  if (k.interval_ms) {
+    k.interval_ms->low = std::min(k.interval_ms->low, k.median_ms);
+    k.interval_ms->high = std::max(k.interval_ms->high, k.median_ms);
+  }
   const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &plugin_record::name);
   if (plugin == d.plugins.end()) return k;
   if (const built_point* const point = plugin->tuned.point_of(c.kernel.variant)) {

@@ -104,6 +104,26 @@ TEST_CASE("the outcome of tuning is read as it was written", "[tune]") {
   CHECK_THAT(refused("{", "["), ContainsSubstring("u.json"));
 }
 
+TEST_CASE("the interval of a kernel holds its median, however long its turns are", "[tune]") {
+  results::document d = tuned_document();
+  // The long turn has most samples, and the short ones most turns.
+  std::vector<double> samples(100, 0.5);
+  std::vector<int> rounds(100, 0);
+  for (int round = 1; round < 12; ++round) {
+    samples.push_back(0.8);
+    rounds.push_back(round);
+  }
+  d.cells[1].time = timing::summarise(samples, rounds);
+  d.cells[1].time->stopped = timing::stop::precise;
+  const results::tuned outcome = results::tuned_of(d);
+  for (const results::tuned_kernel& k : outcome.problems.at(0).ranked) {
+    INFO(k.kernel.name());
+    REQUIRE(k.interval_ms);
+    CHECK(k.interval_ms->low <= k.median_ms);
+    CHECK(k.median_ms <= k.interval_ms->high);
+  }
+}
+
 TEST_CASE("a best kernel at the edge of the space, or without an interval, is said to be so",
           "[tune]") {
   results::document d = test::made_tuning();  // the best: BM4_BN16_K2
