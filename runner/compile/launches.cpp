@@ -15,14 +15,20 @@ namespace kzoo::compile {
 namespace {
 
 // Those that kzoo::tensors has: they wait for nothing, and use the stream of the run.
-constexpr std::array<std::string_view, 13> kRuntime{
-    "cudaDeviceSynchronize", "cudaStreamSynchronize",
-    "cudaGetLastError",      "cudaPeekAtLastError",
-    "cudaGetErrorString",    "cudaGetErrorName",
-    "cudaFuncSetAttribute",  "cudaMemset",
-    "cudaMemsetAsync",       "cudaMemcpyAsync",
-    "cudaLaunchKernel",      "cudaLaunchCooperativeKernel",
-    "cudaLaunchKernelEx"};
+constexpr std::array<std::string_view, 14> kRuntime{"cudaDeviceSynchronize",
+                                                    "cudaStreamSynchronize",
+                                                    "cudaGetLastError",
+                                                    "cudaPeekAtLastError",
+                                                    "cudaGetErrorString",
+                                                    "cudaGetErrorName",
+                                                    "cudaFuncSetAttribute",
+                                                    "cudaMemset",
+                                                    "cudaMemsetAsync",
+                                                    "cudaMemcpyAsync",
+                                                    "cudaMemcpy",
+                                                    "cudaLaunchKernel",
+                                                    "cudaLaunchCooperativeKernel",
+                                                    "cudaLaunchKernelEx"};
 
 bool is(token_list all, std::size_t at, std::string_view text) {
   return at < all.size() && all[at].text == text;
@@ -68,7 +74,10 @@ std::size_t callee_begin(token_list all, std::size_t end) {
   for (;;) {
     if (is(all, at, ">") && at > 0) at = opening(all, at, "<", ">") - 1;
     if (at < 2 || !is_run_of(":", 2, all, at - 2)) return at;
-    if (at < 3 || (all[at - 3].kind != token_kind::word && !is(all, at - 3, ">"))) return at - 2;
+    const bool is_after_keyword = at >= 3 && (is(all, at - 3, "else") || is(all, at - 3, "return"));
+    const bool is_qualified =
+        at >= 3 && (all[at - 3].kind == token_kind::word || is(all, at - 3, ">"));
+    if (!is_qualified || is_after_keyword) return at - 2;
     at -= 3;
   }
 }

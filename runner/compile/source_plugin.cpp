@@ -344,8 +344,9 @@ manifest::described_variant variant_of(const description& d) {
   v.launch.type_c = v.types[0].c;
   using enum manifest::argument_kind;
   for (const auto kind : {a, b, c}) v.launch.arguments.push_back({kind, {}, "", 0});
-  for (const auto& [name, kind] : {std::pair("alpha", alpha), std::pair("beta", beta)})
-    if (std::ranges::count(f.arguments, name) > 0) v.launch.arguments.push_back({kind, {}, "", 0});
+  const auto gets = [&f](const char* name) { return std::ranges::count(f.arguments, name) > 0; };
+  if (gets("alpha")) v.launch.arguments.push_back({alpha, {}, "", 0});
+  if (gets("beta") && gets("C")) v.launch.arguments.push_back({beta, {}, "", 0});
   return v;
 }
 
@@ -363,6 +364,14 @@ source_unit unit_of(const description& d, const fs::path& source,
   if (d.function) {
     keys.find(kFunctionKey);
     u.has_function = true;
+    const auto& libraries = u.settings.libraries;
+    const auto starts_kernels =
+        std::ranges::find_if(libraries, [](const auto& name) { return name != "cuda"; });
+    if (starts_kernels != libraries.end())
+      input::refuse(d.file,
+                    fmt::format("{} takes tensors, and is called once without memory before "
+                                "it runs, where {} would start kernels: make it a plugin",
+                                d.function->name, *starts_kernels));
     u.kernels = manifest::read_started(keys, variant_of(d), report);
   }
   keys.finish();

@@ -217,7 +217,13 @@ std::vector<element_types> types_of_tensors(std::string_view code) {
       add_named(rest[0].text == "<" ? rest.first(index_of(rest, ">")) : cast_before(all, at),
                 asked);
     if (!all[at].text.starts_with("AT_DISPATCH_")) continue;
-    if (all[at].text.find("REDUCED") == std::string_view::npos) dispatched.insert(KZOO_F32);
+    const auto has = [&](std::string_view word) {
+      return all[at].text.find(word) != std::string_view::npos;
+    };
+    if (has("REDUCED"))
+      dispatched.insert({KZOO_F16, KZOO_BF16});
+    else if (has("FLOATING"))
+      dispatched.insert(KZOO_F32);
     if (all[at].text.ends_with("HALF")) dispatched.insert(KZOO_F16);
     add_named(rest.first(index_of(rest, "[")), dispatched);  // before a lambda
   }

@@ -244,6 +244,8 @@ TEST_CASE("what a function lacks, and which one is meant, is said") {
   CHECK_THAT(refused(replaced(source, "const torch::Tensor& b)", "torch::Tensor b, int tiles)")),
              ContainsSubstring("product.cu:22: error: product cannot be called for a product: its "
                                "parameter tiles is no tensor"));
+  CHECK_THAT(refused("// kzoo: libraries=cublas\n" + source),
+             ContainsSubstring("where cublas would start kernels: make it a plugin"));
   b.folder.write("launch.cuh", "#define GO product_kernel<16><<<1, 1>>>\n");
   CHECK_THAT(refused("#include \"launch.cuh\"\n" + source),
              ContainsSubstring("launch.cuh: error: launches a kernel with <<<>>>"));

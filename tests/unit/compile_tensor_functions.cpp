@@ -114,6 +114,10 @@ TEST_CASE("the types of tensors are those that the code asks for", "[compile]") 
   CHECK(types_of_tensors("AT_DISPATCH_FLOATING_TYPES_AND2(at::ScalarType::Half, at::kBFloat16, "
                          "a.scalar_type(), \"f\", [&] {});") ==
         types{KZOO_F32, KZOO_F16, KZOO_BF16});
+  CHECK(types_of_tensors("AT_DISPATCH_REDUCED_FLOATING_TYPES(a.type(), \"f\", [&] {});") ==
+        types{KZOO_F16, KZOO_BF16});
+  CHECK(types_of_tensors("AT_DISPATCH_SWITCH(t, \"f\", AT_DISPATCH_CASE(at::kHalf, [&] {}))") ==
+        types{KZOO_F16});
 }
 
 TEST_CASE("launches become calls, each in its lines", "[compile]") {
@@ -122,6 +126,8 @@ TEST_CASE("launches become calls, each in its lines", "[compile]") {
   const std::string begin = "::kzoo::tensors::launch(::kzoo::tensors::config_of(";
   CHECK(called("else k<<<g, dim3(1, 2), 0, s>>>(a, b);") ==
         "else " + begin + "g, dim3(1, 2), 0, s)" + to + "k), a, b);");
+  CHECK(called("else ::ns::k<<<1, 2>>>(a);") == "else " + begin + "1, 2)" + to + "::ns::k), a);");
+  CHECK(called("cudaMemcpy(a, b, 4, kind);") == "::kzoo::tensors::cudaMemcpy(a, b, 4, kind);");
   CHECK(called("k<<<1, 2>>>();") == begin + "1, 2)" + to + "k));");
   CHECK(called("ns::k<4, (1 > 0), T<3>>  // which\n  <<<1,  /* and */\n2>>>(a);") ==
         begin + "1, 2)" + to + "ns::k<4, (1 > 0), T<3>>), \n\na);");

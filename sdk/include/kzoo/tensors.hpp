@@ -165,17 +165,27 @@ class TensorOptions {
  public:
   TensorOptions() = default;
   TensorOptions(ScalarType type) : type_(type) {}
-  TensorOptions(Device) {}
-  TensorOptions(DeviceType) {}
+  TensorOptions(Device device) : device_(device) {}
+  TensorOptions(DeviceType device) : device_(device) {}
 
-  TensorOptions dtype(ScalarType type) const { return {type}; }
-  TensorOptions device(Device) const { return *this; }
-  TensorOptions device(DeviceType, DeviceIndex = 0) const { return *this; }
+  TensorOptions dtype(ScalarType type) const { return with(type, device_); }
+  TensorOptions device(Device device) const { return with(type_, device); }
+  TensorOptions device(DeviceType device, DeviceIndex index = 0) const {
+    return with(type_, {device, index});
+  }
   TensorOptions requires_grad(bool = true) const { return *this; }
   ScalarType type() const { return type_; }
+  Device device() const { return device_; }
 
  private:
+  static TensorOptions with(ScalarType type, Device device) {
+    TensorOptions all(type);
+    all.device_ = device;
+    return all;
+  }
+
   ScalarType type_ = ScalarType::Float;
+  Device device_;
 };
 
 template <class T>
@@ -258,7 +268,7 @@ class later {
   }
   static void now() {
     const std::lock_guard lock(mutex());
-    for (const auto& set : std::exchange(list(), {})) set();
+    for (; !list().empty(); list().erase(list().begin())) list().front()();
   }
 
  private:
@@ -388,6 +398,10 @@ template <class Kind>
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, Kind, stream_t = {}) {
   copy(to, from, bytes);
   return cudaSuccess;
+}
+template <class Kind>
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, Kind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind);
 }
 #if defined(KZOO_REAL_CUDA)
 using ::cudaGetErrorName;
@@ -657,9 +671,11 @@ inline constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte, kChar = Sc
                             kFloat8_e5m2 = ScalarType::Float8_e5m2;
 
 inline TensorOptions dtype(ScalarType type) { return {type}; }
-inline TensorOptions device(Device) { return {}; }
+inline TensorOptions device(Device device) { return device; }
 
 inline Tensor empty(IntArrayRef sizes, const TensorOptions& options = {}) {
+  if (options.device().is_cpu())
+    kzoo::tensors::fail("a tensor in host memory is asked for, and a run has device memory alone");
   return {kzoo::tensors::here().take(sizes, options.type()), options.type(), sizes};
 }
 inline Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {}) {
