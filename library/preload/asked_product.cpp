@@ -1,5 +1,7 @@
 #include "asked_product.hpp"
 
+#include <kzoo/stages.hpp>
+
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -91,6 +93,8 @@ asked_product product_of(const blas_call& c, const call_modes& modes) {
     return no_product("sizes that are not above 0");
   if (std::max({c.m, c.n, c.k}) > kLargestDimension || c.batch > kMostProducts)
     return no_product("larger sizes or batches than an experiment has");
+  if (!modes.epilogue.empty() && !is_finished_type(types->c))
+    return no_product("epilogues of these types");
   const bool ta = is_transposed(c.transa), tb = is_transposed(c.transb);
   const stored a{ta ? c.m : c.k, ta ? c.k : c.m, c.lda, c.stride_a};
   const stored b{tb ? c.k : c.n, tb ? c.n : c.k, c.ldb, c.stride_b};

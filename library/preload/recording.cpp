@@ -144,6 +144,7 @@ std::string recording::text() const {
 void recording::write() const {
   try {
     if (process_ != getpid()) return;  // a child, in which the mutex may be locked for ever
+    const std::lock_guard alone(writing_);
     std::string now;
     {
       const std::lock_guard lock(mutex_);

@@ -34,6 +34,7 @@ class recording {
 
   std::string file_;
   std::filesystem::path folder_;  // that a relative name begins in
+  mutable std::mutex writing_;    // the file
   mutable std::mutex mutex_;
   std::atomic<pid_t> process_;
   std::map<std::string, kind> kinds_;  // by the problem's table
