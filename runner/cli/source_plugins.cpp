@@ -400,6 +400,7 @@ void add_files(std::vector<selector>& selectors, const results::experiment& e,
 std::vector<tuned_source> take_tuned_sources(results::experiment& e) {
   const build_options options{e, KZOO_CPU};
   std::set<std::string> sources;
+  std::map<fs::path, std::vector<std::string>> patterns;  // of variants
   std::vector<tuned_source> tuned;
   const auto is_tuned = [&](const selector& s) {
     const auto file = as_file(s.text);
@@ -410,7 +411,15 @@ std::vector<tuned_source> take_tuned_sources(results::experiment& e) {
     sources.insert(path.stem().string());
     const auto space = space_of(path, options);
     if (!space) return false;
-    tuned.push_back({path, wanted_points(*space, {file->variant}, s).size()});
+    std::vector<std::string>& wanted = patterns[fs::canonical(path)];
+    wanted.push_back(file->variant);
+    const tuned_source found{path, wanted_points(*space, wanted, s).size()};
+    const auto known = std::ranges::find_if(
+        tuned, [&](const tuned_source& t) { return fs::equivalent(t.path, path); });
+    if (known == tuned.end())
+      tuned.push_back(found);
+    else
+      known->points = found.points;
     return true;
   };
   std::erase_if(e.plugins, is_tuned);
