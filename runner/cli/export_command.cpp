@@ -62,7 +62,15 @@ const tuned_plugin& plugin_of(const tuned& t, const tuned_kernel& k, const std::
 
 // Headers in other folders are not copied.
 void refuse_folders(const std::string& name, const std::vector<std::string>& options) {
-  constexpr std::array<std::string_view, 5> kFolders{"-I", "-L", "-isystem", "-iquote", "-include"};
+  constexpr std::array<std::string_view, 9> kFolders{"-I",
+                                                     "-L",
+                                                     "-isystem",
+                                                     "-iquote",
+                                                     "-include",
+                                                     "--include-path",
+                                                     "--system-include",
+                                                     "--pre-include",
+                                                     "--library-path"};
   for (const std::string& option : options) {
     const auto is_begin = [&](std::string_view word) { return option.starts_with(word); };
     if (std::ranges::none_of(kFolders, is_begin)) continue;
