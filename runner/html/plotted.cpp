@@ -57,7 +57,7 @@ void add_bars(const document& d, std::size_t problem, const std::vector<const ce
     const double half = std::isnan(c.time->relative_half_width) ? 0 : c.time->relative_half_width;
     p.bar = compared ? percent_of(d, c) : rate_of(d, c);
     p.low = p.bar / (1 + half);
-    p.high = p.bar / (1 - half);
+    p.high = half < 1 ? p.bar / (1 - half) : p.bar;
     if (compared && c.speedup->likely) {
       p.low = 100 * c.speedup->likely->low;
       p.high = 100 * c.speedup->likely->high;

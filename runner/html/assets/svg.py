@@ -30,6 +30,6 @@ for name, spec in json.loads((data / "charts.json").read_text(encoding="utf-8"))
     drawn = re.sub(r' (d|transform|[xy]2?)="[^"]*"', rounded, drawn)
     for shade, colours in palettes.items():
         file = f"{name}-{shade}.svg"
-        text = re.sub(r"var\((--[a-z0-9]+)\)", lambda match: colours[match[1]], drawn)
+        text = re.sub(r"var\((--[a-z0-9]+)\)", lambda name: colours.get(name[1], name[0]), drawn)
         (folder / file).write_text(text + "\n", encoding="utf-8")
         print(file)
