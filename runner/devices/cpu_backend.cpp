@@ -14,6 +14,7 @@
 #include <limits>
 #include <list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 // Defined if libasan is loaded into the process: checks/sanitizers.cpp.
@@ -87,9 +88,10 @@ class generated_words {
       bytes_ -= bytes_of(kept_.back().of);
       kept_.pop_back();
     }
-    kept_.push_front({x, std::make_unique_for_overwrite<std::byte[]>(bytes)});
+    auto words = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    fill_words(words.get(), x);
+    kept_.push_front({x, std::move(words)});
     bytes_ += bytes;
-    fill_words(kept_.front().words.get(), x);
     return kept_.front().words.get();
   }
 
