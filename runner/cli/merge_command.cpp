@@ -6,8 +6,8 @@
 #include "cluster/submission.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
-#include "report/report.hpp"
 #include "report/page.hpp"
+#include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "storage/read.hpp"
 

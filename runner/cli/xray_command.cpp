@@ -7,8 +7,8 @@
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
-#include "report/terminal.hpp"
 #include "report/launches.hpp"
+#include "report/terminal.hpp"
 #include "run/choose_cells.hpp"
 #include "xray/analysis.hpp"
 
