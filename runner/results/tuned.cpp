@@ -67,10 +67,8 @@ namespace {
 
 tuned_kernel kernel_of(const document& d, const cell& c) {
   tuned_kernel k{c.kernel, c.declared, c.time->median_ms, {}, c.speedup, c.time->stopped};
-  std::vector<double> medians;
-  for (const timing::turn& t : timing::turns(*c.time)) medians.push_back(t.median_ms);
   // The interval is of the turns' medians, the median of all samples: turns may differ in length.
-  k.interval_ms = timing::interval_of_median(medians);
+  k.interval_ms = timing::interval_of_median(timing::turn_medians(*c.time));
   if (k.interval_ms) {
     k.interval_ms->low = std::min(k.interval_ms->low, k.median_ms);
     k.interval_ms->high = std::max(k.interval_ms->high, k.median_ms);

@@ -50,12 +50,6 @@ interval percentiles(std::size_t count, const Draw& draw) {
   return {quantile(drawn, tail), quantile(drawn, 1 - tail)};
 }
 
-std::vector<double> turn_medians(const summary& s) {
-  std::vector<double> medians;
-  for (const turn& t : turns(s)) medians.push_back(t.median_ms);
-  return medians;
-}
-
 bool any_zero(std::span<const double> times) {
   return std::ranges::any_of(times, [](double ms) { return ms <= 0; });
 }

@@ -56,6 +56,12 @@ std::vector<turn> turns(const summary& s) {
   return all;
 }
 
+std::vector<double> turn_medians(const summary& s) {
+  std::vector<double> medians;
+  for (const turn& t : turns(s)) medians.push_back(t.median_ms);
+  return medians;
+}
+
 summary summarise_without_interval(const std::vector<double>& samples_ms,
                                    const std::vector<int>& rounds) {
   std::vector<double> sorted = samples_ms;
@@ -71,9 +77,7 @@ summary summarise_without_interval(const std::vector<double>& samples_ms,
 
 summary summarise(const std::vector<double>& samples_ms, const std::vector<int>& rounds) {
   summary s = summarise_without_interval(samples_ms, rounds);
-  std::vector<double> medians;
-  for (const turn& t : turns(s)) medians.push_back(t.median_ms);
-  const auto likely = interval_of_median(medians);
+  const auto likely = interval_of_median(turn_medians(s));
   s.relative_half_width = likely && s.median_ms > 0 ? (likely->high - likely->low) / 2 / s.median_ms
                                                     : std::numeric_limits<double>::quiet_NaN();
   return s;

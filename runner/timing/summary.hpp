@@ -127,6 +127,7 @@ struct turn {
   double median_ms;
 };
 std::vector<turn> turns(const summary& s);
+std::vector<double> turn_medians(const summary& s);
 
 // `samples_ms` must not be empty; `rounds` has as many elements, ascending.
 summary summarise(const std::vector<double>& samples_ms, const std::vector<int>& rounds);
