@@ -1,5 +1,6 @@
 #include "compile/tensor_functions.hpp"
 
+#include "compile/edited_text.hpp"
 #include "compile/source_items.hpp"
 #include "compile/tokens.hpp"
 #include "os/text.hpp"
@@ -19,6 +20,10 @@ namespace kzoo::compile {
 namespace {
 
 bool is_tensor(const token& t) { return t.text == "Tensor"; }
+
+std::size_t index_of(token_list all, std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::find(all, text, &token::text) - all.begin());
+}
 
 // At the commas that stand in no bracket.
 std::vector<token_list> divided(token_list list) {
@@ -103,24 +108,20 @@ void give_arguments(const std::vector<parameter>& parameters, tensor_function& f
 
 // If the item is such a function with a body.
 std::optional<tensor_function> function_in(token_list item) {
-  const auto open = std::ranges::find(item, "(", &token::text);
-  if (open - item.begin() < 2 || item.back().text != "}" || item[0].text == "template")
-    return std::nullopt;
-  const auto at = static_cast<std::size_t>(open - item.begin()) - 1;
+  const std::size_t open = index_of(item, "(");
+  if (open < 2 || item.back().text != "}" || item[0].text == "template") return std::nullopt;
+  const std::size_t at = open - 1;
   const bool is_reference = item[at - 1].text == "&";
   if (item[at].kind != token_kind::word || (is_reference && at < 2)) return std::nullopt;
   const token& type = item[at - (is_reference ? 2 : 1)];
   if (!is_tensor(type) && type.text != "void") return std::nullopt;
 
-  int depth = 0;
-  const auto close = std::find_if(open, item.end(), [&](const token& t) {
-    depth += t.text == "(" ? 1 : t.text == ")" ? -1 : 0;
-    return depth == 0;
-  });
-  if (close == item.end()) return std::nullopt;
+  const std::size_t end = past_parentheses(item, open);
+  if (end == item.size()) return std::nullopt;  // they do not close
   tensor_function f{std::string(item[at].text), 0, is_tensor(type)};
   std::vector<parameter> parameters;
-  for (const token_list each : divided({open + 1, close})) parameters.push_back(parameter_of(each));
+  for (const token_list each : divided(item.subspan(open + 1, end - open - 2)))
+    parameters.push_back(parameter_of(each));
   const auto tensors = std::ranges::count_if(
       parameters, [](const parameter& p) { return p.is_tensor && !p.has_default; });
   if (tensors > 3 || tensors < (f.returns_tensor ? 2 : 3)) return std::nullopt;
@@ -148,10 +149,6 @@ std::string namespaces_at(const std::vector<token>& file, std::size_t end) {
   for (const std::string_view name : open)
     if (!name.empty()) all += fmt::format("{}::", name);
   return all;
-}
-
-std::size_t index_of(token_list all, std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::find(all, text, &token::text) - all.begin());
 }
 
 // What stands before `tensor.data_ptr()` in its argument: the type of a cast, if it has one.
