@@ -214,9 +214,6 @@ words files_included(const fs::path& rule, const fs::path& folder) {
   constexpr std::size_t kMost = 20'000;
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
   words includes = dependencies_in(read_made(rule, kRuleFile));
-  std::ranges::sort(includes);
-  const auto again = std::ranges::unique(includes);
-  includes.erase(again.begin(), again.end());
   std::erase_if(includes, [&](const std::string& file) {
     return fs::path(file).lexically_normal().string().starts_with(folder.string() + '/');
   });
