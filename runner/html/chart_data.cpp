@@ -274,10 +274,12 @@ std::string chart_specifications(std::span<const named_result> all) {
     const kind& k = kind_of(c);
     if (rows.empty() || k.table == "samples") continue;
     double longest = 0;
-    chosen_chart of_all = c;
-    of_all.result.reset();
-    for (const chart_row& row : first_rows(of_all, page))
-      if (c.id == "speed") longest = std::max(longest, std::stod(value(row, "bar_high")));
+    if (c.id == "speed") {
+      chosen_chart of_all = c;
+      of_all.result.reset();
+      for (const chart_row& row : first_rows(of_all, page))
+        longest = std::max(longest, std::stod(value(row, "bar_high")));
+    }
     const std::size_t height = std::size_t(k.step) * distinct(rows, k.step_of).size();
     text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",\n", numbered(c.id, known),
                         specification(c, page, list(rows, object), json(longest), height));
