@@ -37,8 +37,10 @@ bool on_cpu() { return variable("KZOO_BLAS_DEVICE") == "cpu"; }
 bool is_verbose() { return variable("KZOO_BLAS_VERBOSE") == "1"; }
 const char* recording_file() { return text("KZOO_BLAS_RECORD"); }
 bool records_alone() {
-  return recording_file() != nullptr && text("KZOO_BLAS_TUNED") == nullptr &&
-         text("KZOO_BLAS_KERNELS") == nullptr;
+  // Asked for each call.
+  static const bool alone = recording_file() != nullptr && text("KZOO_BLAS_TUNED") == nullptr &&
+                            text("KZOO_BLAS_KERNELS") == nullptr;
+  return alone;
 }
 
 opened open_zoo() {

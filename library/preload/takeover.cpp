@@ -84,10 +84,11 @@ const opened& current_zoo() {
   return known->second;
 }
 
-// What the handle's own functions say of it.
+// What a function of the handle says of it.
 template <class T>
-T property(const char* getter, cublasHandle_t handle, T otherwise) {
-  const auto get = real<cublasStatus_t (*)(cublasHandle_t, T*)>(getter);
+using getter = cublasStatus_t (*)(cublasHandle_t, T*);
+template <class T>
+T property(getter<T> get, cublasHandle_t handle, T otherwise) {
   T value = otherwise;
   if (get == nullptr || get(handle, &value) != CUBLAS_STATUS_SUCCESS) return otherwise;
   return value;
@@ -97,12 +98,13 @@ T property(const char* getter, cublasHandle_t handle, T otherwise) {
 unsigned math_mode(const blas_call& c) {
   constexpr auto kNotReduced =
       static_cast<unsigned>(CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
-  const auto mode = property("cublasGetMathMode", c.handle, CUBLAS_PEDANTIC_MATH);
+  static const auto get = real<getter<cublasMath_t>>("cublasGetMathMode");
+  const auto mode = property(get, c.handle, CUBLAS_PEDANTIC_MATH);
   return static_cast<unsigned>(mode) & ~kNotReduced;
 }
 bool has_host_scalars(const blas_call& c) {
-  return property("cublasGetPointerMode_v2", c.handle, CUBLAS_POINTER_MODE_DEVICE) ==
-         CUBLAS_POINTER_MODE_HOST;
+  static const auto get = real<getter<cublasPointerMode_t>>("cublasGetPointerMode_v2");
+  return property(get, c.handle, CUBLAS_POINTER_MODE_DEVICE) == CUBLAS_POINTER_MODE_HOST;
 }
 
 // Why cuBLAS is to compute the product, whatever kernels there are; nullptr if there is no reason.
