@@ -1,6 +1,7 @@
 #include "recording.hpp"
 
 #include "os/files.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 
@@ -46,10 +47,6 @@ std::string table_of(const asked_product& asked) {
   if (!asked.epilogue.empty()) add("epilogue", fmt::format("\"{}\"", asked.epilogue));
   if (*asked.allow != '\0') add("allow", fmt::format("[\"{}\"]", asked.allow));
   return text;
-}
-
-std::string plural(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string with_process(std::string file) {
@@ -119,20 +116,20 @@ std::string recording::text() const {
   std::string text = fmt::format(
       "# What {} asked cuBLAS for: {}, {}; the most work, flops x calls, comes first.\n"
       "# cuBLAS's column-major product is here the row-major one of the transposes.\n",
-      program_name(), plural(calls, "call"), plural(all.size(), "problem"));
+      program_name(), counted(calls, "call"), counted(all.size(), "problem"));
   for (const auto& [why, count] : others_)
-    text += fmt::format("# Not here: {}, {}\n", plural(count, "call"), why);
+    text += fmt::format("# Not here: {}, {}\n", counted(count, "call"), why);
   if (all.size() > kMostProblems) {
     double left_out = 0;
     for (std::size_t i = kMostProblems; i < all.size(); ++i) left_out += all[i].second.flops;
     text += fmt::format("# Not here: {} with the least work, {:.2g} % of all\n",
-                        plural(all.size() - kMostProblems, "problem"), share(left_out));
+                        counted(all.size() - kMostProblems, "problem"), share(left_out));
     all.resize(kMostProblems);
   }
   text += fmt::format("title = \"products of {}\"\n", program_name());
   if (all.empty()) text += "problem = []\n";
   for (const auto& [table, of] : all) {
-    text += fmt::format("\n# {}, {:.3g} % of the work", plural(of.calls, "call"), share(of.flops));
+    text += fmt::format("\n# {}, {:.3g} % of the work", counted(of.calls, "call"), share(of.flops));
     if (of.not_packed > 0)
       text += fmt::format("; {} with rows or products further apart than here",
                           of.not_packed == of.calls ? "all" : std::to_string(of.not_packed));
