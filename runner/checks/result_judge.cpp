@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <random>
 #include <set>
@@ -20,6 +21,10 @@ using reference::expected_result;
 
 // For results that checks compare in part: less than a second.
 constexpr double kFewProducts = 4e9;
+constexpr double kSmallElements = 1e5;
+// A product that several epilogues share is kept once more, up to this size.
+constexpr double kSharedElements = 4e6;
+constexpr double kMostKeptElements = 1e8;  // about 2 GB
 
 expected_result whole(const problem& p, std::uint64_t key) {
   return expected_result(p, expected_result::kMaxProducts, key);
@@ -38,8 +43,12 @@ expected_results::shared_result expected_results::find(result_map& in, const pro
     const std::scoped_lock lock(mutex_);
     const auto [known, is_new] = in.try_emplace(p);
     if (is_new) {
-      known->second = std::async(std::launch::deferred, [compute = std::move(compute)] {
-        return std::make_shared<const expected_result>(compute());
+      known->second = std::async(std::launch::deferred, [this, compute = std::move(compute)] {
+        auto computed = std::make_shared<const expected_result>(compute());
+        const std::scoped_lock now(mutex_);
+        kept_elements_ += elements(*computed);
+        if (kept_elements_ > kMostKeptElements) forget_if_large();
+        return computed;
       });
     }
     result = known->second;
@@ -52,7 +61,12 @@ std::shared_ptr<const reference::expected_result> expected_results::of(const pro
     std::unique_lock lock(mutex_);
     auto begun = std::exchange(begun_, {});
     lock.unlock();
-    return begun && begun->first == p ? begun->second.get() : whole(p, key_);
+    if (begun && begun->first == p) return begun->second.get();
+    const bool is_large = double(p.all_rows()) * double(p.n) > kSharedElements;
+    if (p.epilogue.empty() || is_large) return whole(p, key_);
+    problem plain = p;
+    plain.epilogue.clear();
+    return expected_result(*of(plain), p);
   });
 }
 
@@ -72,9 +86,18 @@ std::shared_ptr<const reference::expected_result> expected_results::with_row(
 }
 
 void expected_results::forget_large() {
-  const double small = 1e5;
+  const std::scoped_lock lock(mutex_);
+  forget_if_large();
+}
+
+void expected_results::forget_if_large() {
   for (auto* results : {&known_, &few_rows_})
-    std::erase_if(*results, [&](const auto& e) { return elements(*e.second.get()) > small; });
+    std::erase_if(*results, [](const auto& e) {
+      const bool is_computed =
+          e.second.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+      return is_computed && elements(*e.second.get()) > kSmallElements;
+    });
+  kept_elements_ = 0;
 }
 
 worker::output_request result_judge::wanted(const problem& p) {

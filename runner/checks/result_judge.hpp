@@ -21,8 +21,8 @@
 
 namespace kzoo::checks {
 
-// Caches expected results. Several threads may ask; each result is computed once. begin() and
-// forget_large() need a caller without other threads.
+// Caches expected results, the large ones up to about 2 GB. Several threads may ask; each result is
+// computed once. begin() needs a caller without other threads.
 class expected_results {
  public:
   std::shared_ptr<const reference::expected_result> of(const problem& p);
@@ -33,7 +33,7 @@ class expected_results {
   // For a run on fresh numbers in which this row is wrong (-1: none). Not cached.
   std::shared_ptr<const reference::expected_result> with_row(const problem& p,
                                                              std::int64_t row) const;
-  // Call it before the next problem. Keeps only small results, which all kernels need.
+  // Keeps only small results, which all kernels need.
   void forget_large();
 
  private:
@@ -45,7 +45,10 @@ class expected_results {
   shared_result find(result_map& in, const problem& p,
                      std::function<reference::expected_result()> compute);
 
+  void forget_if_large();  // with mutex_ held
+
   std::mutex mutex_;
+  double kept_elements_ = 0;  // computed since large results were last forgotten
   result_map known_, few_rows_;
   std::optional<std::pair<problem, std::future<reference::expected_result>>> begun_;
 };

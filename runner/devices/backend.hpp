@@ -55,6 +55,12 @@ enum class start {
 struct filled_buffer {
   void* words;
   data::matrix spec;
+  bool elements_may_change = false;  // find_changes() looks at the words around them only
+};
+
+struct examined_memory {
+  std::vector<data::changes> changes;
+  data::reading result;
 };
 
 // How a GPU treats work on streams other than the kernel's.
@@ -115,6 +121,12 @@ class backend {
   // Reads a result that a kernel wrote into a buffer filled by fill(). Equal words have equal
   // digests (data::digest_term) on every device.
   virtual data::reading read(const void* buffer, const data::matrix& x) = 0;
+  // find_changes() and read() with a single wait: processes that share a GPU take turns, so each
+  // wait is long.
+  virtual examined_memory examine(std::span<const filled_buffer> buffers,
+                                          const filled_buffer& result) {
+    return {find_changes(buffers), read(result.words, result.spec)};
+  }
   // Judges such a result. `key` determines random choices; no kernel may know it before.
   virtual reference::product_findings judge(const void* buffer,
                                             const reference::product_check& expected,

@@ -132,7 +132,7 @@ class cpu_backend final : public backend {
 
   std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
     std::vector<data::changes> all;
-    for (const auto& [words, spec] : buffers) all.push_back(changes_of(words, spec));
+    for (const filled_buffer& each : buffers) all.push_back(changes_of(each));
     return all;
   }
 
@@ -174,7 +174,7 @@ class cpu_backend final : public backend {
 
   finished_run run(const run_steps& steps, start from, other_streams) override {
     if (from == start::hot) steps.call();
-    for (const auto& [words, spec] : steps.numbers()) fill(words, spec);
+    for (const filled_buffer& each : steps.numbers()) fill(each.words, each.spec);
     const reference::product_check expected = steps.expected();
     for (void* input : steps.inputs) memory_.set_read_only(input, true);
     const auto begin = std::chrono::steady_clock::now();
@@ -203,14 +203,15 @@ class cpu_backend final : public backend {
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
  private:
-  data::changes changes_of(const void* buffer, const data::matrix& x) {
+  data::changes changes_of(const filled_buffer& of) {
+    const data::matrix& x = of.spec;
     const std::byte* words = generated_.words_of(x);
-    if (words != nullptr && std::memcmp(buffer, words, bytes_of(x)) == 0) return {};
+    if (words != nullptr && std::memcmp(of.words, words, bytes_of(x)) == 0) return {};
     std::vector<data::changes> parts(blocks(x));
     for_each_word(x, [&](std::int64_t i, std::int64_t block) {
-      if (!is_changed(buffer, x, i)) return;
-      data::changes& found = parts[std::size_t(block)];
       const bool inside = data::is_inside(x, i);
+      if ((inside && of.elements_may_change) || !is_changed(of.words, x, i)) return;
+      data::changes& found = parts[std::size_t(block)];
       std::int64_t& first = inside ? found.first_inside : found.first_outside;
       if ((inside ? found.inside : found.outside)++ == 0) first = i;
     });

@@ -53,16 +53,30 @@ expected_result::expected_result(const problem& p, std::vector<std::int64_t> row
     return;
   }
   if (s.alpha != 0.0) add_products(o, rows_, value_, products_);
-  const bool has_epilogue = !p.epilogue.empty();
-  if (has_epilogue) unfinished_.resize(count);
-  for_each_block(std::int64_t(rows_.size()), [&](std::int64_t r) {
+  for_each_row(std::int64_t(rows_.size()), p.n, [&](std::int64_t r) {
     const std::int64_t row = rows_[std::size_t(r)];
     for (std::int64_t col = 0; col < p.n; ++col) {
       const std::size_t i = at(std::size_t(r), col);
       value_[i] = combine(p.dtype.c, s, value_[i], initial_c(o, s, row, col));
-      if (!has_epilogue) continue;
-      unfinished_[i] = value_[i];
-      value_[i] = finished(epilogue_, value_[i], row, col).value;
+    }
+  });
+  if (!p.epilogue.empty()) apply_epilogue();
+}
+
+expected_result::expected_result(const expected_result& without_epilogue, const problem& p)
+    : expected_result(without_epilogue) {
+  problem_ = p;
+  operands_ = operands_of(p);
+  epilogue_ = applied_epilogue(p);
+  apply_epilogue();
+}
+
+void expected_result::apply_epilogue() {
+  unfinished_ = value_;
+  for_each_row(std::int64_t(rows_.size()), problem_.n, [&](std::int64_t r) {
+    for (std::int64_t col = 0; col < problem_.n; ++col) {
+      double& value = value_[at(std::size_t(r), col)];
+      value = finished(epilogue_, value, rows_[std::size_t(r)], col).value;
     }
   });
 }

@@ -39,6 +39,9 @@ class expected_result {
   explicit expected_result(const problem& p, double max_products = kMaxProducts,
                            std::uint64_t key = 0, std::int64_t also = -1);
 
+  // From the same product without its epilogue.
+  expected_result(const expected_result& without_epilogue, const problem& p);
+
   // Computes only these rows, ascending.
   expected_result(const problem& p, std::vector<std::int64_t> rows);
 
@@ -55,6 +58,7 @@ class expected_result {
   sizes sizes_of(std::size_t r, std::int64_t col) const;
 
  private:
+  void apply_epilogue();
   std::size_t at(std::size_t r, std::int64_t col) const {
     return r * std::size_t(problem_.n) + std::size_t(col);
   }

@@ -11,12 +11,20 @@
 namespace kzoo::reference {
 namespace {
 
-// A task computes this block of C in steps of kDepth along k. Both packed operands (1 MiB each)
-// stay in the L2 cache, and each generated element is used 512 times.
-constexpr std::int64_t kBlockRows = 512, kBlockCols = 512, kDepth = 256;
+// A task computes a square block of C in steps of kDepth along k. With the largest blocks, both
+// packed operands (1 MiB each) stay in the L2 cache, and each generated element is used 512 times.
+constexpr std::int64_t kLargestBlock = 512, kSmallestBlock = 256, kDepth = 256;
 
 constexpr std::int64_t blocks(std::int64_t count, std::int64_t size) {
   return (count + size - 1) / size;
+}
+
+// The largest blocks that keep all processors busy.
+std::int64_t block_size(std::int64_t rows, std::int64_t cols) {
+  std::int64_t size = kLargestBlock;
+  while (size > kSmallestBlock && blocks(rows, size) * blocks(cols, size) < 2 * hardware_threads())
+    size /= 2;
+  return size;
 }
 
 struct range {
@@ -66,12 +74,13 @@ std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_
 void add_products(const operands& o, std::span<const std::int64_t> rows, std::span<double> sums,
                   std::span<float> magnitudes) {
   const std::int64_t depth = data::op_cols(o.a), b_cols = data::op_cols(o.b);
-  const std::vector<row_range> row_blocks = row_ranges(o, rows, kBlockRows);
-  const std::int64_t col_blocks = blocks(b_cols, kBlockCols);
+  const std::int64_t size = block_size(std::int64_t(rows.size()), b_cols);
+  const std::vector<row_range> row_blocks = row_ranges(o, rows, size);
+  const std::int64_t col_blocks = blocks(b_cols, size);
   const tile_function sum_tile = usable_tiles().front();
   for_each_block(std::int64_t(row_blocks.size()) * col_blocks, [&](std::int64_t block) {
     const auto [product, of_b, first, end] = row_blocks[std::size_t(block / col_blocks)];
-    const range cols = block_of(block % col_blocks, kBlockCols, b_cols);
+    const range cols = block_of(block % col_blocks, size, b_cols);
     std::vector<std::int64_t> own_rows;
     for (std::int64_t r = first; r < end; ++r)
       own_rows.push_back(rows[std::size_t(r)] - product * o.c.rows);

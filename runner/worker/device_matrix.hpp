@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,6 +30,10 @@ class device_memory {
   void* memory_;
 };
 
+constexpr std::size_t rounded_up(std::size_t bytes, std::size_t step) {
+  return (bytes + step - 1) / step * step;
+}
+
 // Memory that must not be written.
 inline data::matrix poison_spec(std::size_t bytes) {
   constexpr std::uint64_t kKey = 5;
@@ -47,26 +52,31 @@ inline std::int64_t first_change(const data::changes& found) {
 // rows. Accesses to the zones fault, or the zones hold poison.
 class device_matrix {
  public:
+  // In memory of its own. A fault around it is reported with `name`.
   device_matrix(devices::backend& on, const data::matrix& x, const char* name)
-      : backend_(on),
-        spec_(x),
-        zone_(on.faults_around() ? 0 : zone_bytes(x)),
-        memory_(on, padded_bytes() + 2 * zone_, {zone_bytes(x), name}) {
+      : device_matrix(on, x,
+                      std::make_unique<device_memory>(
+                          on, bytes_needed(on, x), devices::surroundings{zone_bytes(x), name})) {}
+  // In bytes_needed() bytes of memory that the caller keeps, at a multiple of kMatrixAlignment.
+  device_matrix(devices::backend& on, const data::matrix& x, void* memory)
+      : backend_(on), spec_(x), zone_(zone_on(on, x)), memory_(static_cast<char*>(memory) + zone_) {
     refill(x);
     for (const devices::filled_buffer& z : zones()) backend_.fill(z.words, z.spec);
   }
+  // With its zones.
+  static std::size_t bytes_needed(const devices::backend& on, const data::matrix& x) {
+    return padded_bytes(x) + 2 * zone_on(on, x);
+  }
 
   const data::matrix& spec() const { return spec_; }
-  std::size_t bytes() const {
-    return static_cast<std::size_t>(data::word_count(spec_)) * type_size(spec_.type);
-  }
-  const void* words() const { return memory(); }
-  devices::filled_buffer contents() const { return {memory(), spec_}; }
+  std::size_t bytes() const { return bytes_of(spec_); }
+  const void* words() const { return memory_; }
+  devices::filled_buffer contents() const { return {memory_, spec_}; }
   // Element (0, 0), behind the leading redzone.
-  void* first() const { return memory() + offset_of_first(); }
+  void* first() const { return memory_ + offset_of_first(); }
   std::size_t offset_of_first() const { return data::kRedzone * type_size(spec_.type); }
 
-  void refill() { backend_.fill(memory(), spec_); }
+  void refill() { backend_.fill(memory_, spec_); }
   // New contents of the same size.
   void refill(const data::matrix& x) {
     plan(x);
@@ -78,19 +88,18 @@ class device_matrix {
   void set_late_row(std::int64_t next = -1) {
     const std::int64_t before = std::exchange(spec_.late_row, next);
     for (const std::int64_t row : {before, next})
-      if (row >= 0) backend_.fill_row(memory(), spec_, row);
+      if (row >= 0) backend_.fill_row(memory_, spec_, row);
   }
   // The whole buffer, redzones included.
-  void copy_from_host(const void* host) { backend_.copy_to_device(memory(), host, bytes()); }
+  void copy_from_host(const void* host) { backend_.copy_to_device(memory_, host, bytes()); }
   // Tells a sanitizer, if active, whether the redzones may be accessed.
-  void mark_redzones(bool out_of_bounds) { backend_.mark_redzones(memory(), spec_, out_of_bounds); }
-  data::reading read() const { return backend_.read(memory(), spec_); }
+  void mark_redzones(bool out_of_bounds) { backend_.mark_redzones(memory_, spec_, out_of_bounds); }
 
   // The zones before and after it, if they hold poison.
   std::vector<devices::filled_buffer> zones() const {
     if (zone_ == 0) return {};
-    return {{memory() - zone_, poison_spec(zone_)},
-            {memory() + padded_bytes(), poison_spec(zone_)}};
+    return {{memory_ - zone_, poison_spec(zone_)},
+            {memory_ + padded_bytes(spec_), poison_spec(zone_)}};
   }
   // Adds changes in its zones to its own, as changes outside.
   data::changes with_zones(data::changes own, std::span<const data::changes> in_zones) const {
@@ -98,7 +107,7 @@ class device_matrix {
     for (std::size_t i = 0; i < each.size(); ++i) {
       const data::changes& found = in_zones[i];
       if (!found.any()) continue;
-      const auto at = static_cast<const char*>(each[i].words) - memory() +
+      const auto at = static_cast<const char*>(each[i].words) - memory_ +
                       std::ptrdiff_t{sizeof(float)} * first_change(found);
       const auto size = static_cast<std::ptrdiff_t>(type_size(spec_.type));
       const std::int64_t index = (at < 0 ? at - size + 1 : at) / size;
@@ -113,19 +122,29 @@ class device_matrix {
     constexpr std::size_t kRows = 128, kLeast = 64 << 10, kMost = 64 << 20, kPage = 2 << 20;
     const std::size_t rows = kRows * static_cast<std::size_t>(x.ld) * type_size(x.type);
     const std::size_t step = rows < kPage ? kLeast : kPage;
-    return std::clamp((rows + step - 1) / step * step, kLeast, kMost);
+    return std::clamp(rounded_up(rows, step), kLeast, kMost);
   }
 
  private:
-  std::size_t padded_bytes() const {
-    return (bytes() + kMatrixAlignment - 1) / kMatrixAlignment * kMatrixAlignment;
+  device_matrix(devices::backend& on, const data::matrix& x, std::unique_ptr<device_memory> own)
+      : device_matrix(on, x, own->get()) {
+    own_ = std::move(own);
   }
-  char* memory() const { return static_cast<char*>(memory_.get()) + zone_; }
+  static std::size_t bytes_of(const data::matrix& x) {
+    return static_cast<std::size_t>(data::word_count(x)) * type_size(x.type);
+  }
+  static std::size_t padded_bytes(const data::matrix& x) {
+    return rounded_up(bytes_of(x), kMatrixAlignment);
+  }
+  static std::size_t zone_on(const devices::backend& on, const data::matrix& x) {
+    return on.faults_around() ? 0 : zone_bytes(x);
+  }
 
   devices::backend& backend_;
   data::matrix spec_;
-  std::size_t zone_;  // bytes on either side that hold poison
-  device_memory memory_;
+  std::size_t zone_;                    // bytes on either side that hold poison
+  char* memory_;                        // the matrix, behind its leading zone
+  std::unique_ptr<device_memory> own_;  // null: the caller's
 };
 
 }  // namespace kzoo::worker

@@ -39,11 +39,12 @@ bool may_be_negative(data::content inside) {
 constexpr double kWarmSeconds = 0.002;
 
 // A kernel's speed depends measurably on its matrices' physical addresses, and allocators tend to
-// reuse addresses. An unused allocation of random size before each matrix moves it.
+// reuse addresses. A gap of random size before each matrix moves it.
+constexpr std::size_t kGapStep = 64 << 10;
 std::size_t random_gap_bytes() {
-  constexpr std::size_t kStep = 64 << 10, kMaxSteps = 128;
+  constexpr std::size_t kMaxSteps = 128;
   static std::minstd_rand random{std::random_device{}()};
-  return kStep * (1 + random() % kMaxSteps);
+  return kGapStep * (1 + random() % kMaxSteps);
 }
 
 }  // namespace
@@ -70,33 +71,64 @@ void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_prec
   // Frees what is not reused before allocating anything new.
   const data::matrix workspace = workspace_spec(workspace_bytes_);
   if (workspace_ && (spoiled_ || workspace_->spec().cols != workspace.cols)) workspace_.reset();
-  if (!matrices_.c || matrices_.problem != p || spoiled_) {
-    matrices_ = {};
-    spoiled_ = false;
-    const auto make = [&](const data::matrix& x, const char* name) {
-      add_gap();
-      return std::make_unique<device_matrix>(backend_, x, name);
-    };
-    for (const named_operand& input : inputs_of(p))
-      matrices_.inputs.push_back(make(input.stored, input.name.data()));
-    matrices_.c = make(operands_of(p).c, "C");
-    matrices_.problem = p;
-    add_gap();  // before the workspace or the plugin's allocations
-  }
+  if (!matrices_.c || matrices_.problem != p || spoiled_) allocate(p);
   if (workspace_bytes_ > 0 && !workspace_) workspace_ = make_workspace();
   plugin_.create(slot_, variant, p, device_.abi);
   variant_ = variant;
   place();
 }
 
-void prepared_kernel::add_gap() {
-  // If accesses around allocations fault, gaps are not needed.
-  if (backend_.faults_around()) return;
-  const std::size_t bytes = random_gap_bytes();
-  matrices_.gaps.push_back(std::make_unique<device_memory>(backend_, bytes));
-  void* const words = matrices_.gaps.back()->get();
-  matrices_.poison.push_back({words, poison_spec(bytes)});
-  backend_.fill(words, matrices_.poison.back().spec);
+void prepared_kernel::allocate(const problem& p) {
+  matrices_ = {};
+  spoiled_ = false;
+  const std::vector<named_operand> inputs = inputs_of(p);
+  const data::matrix c = operands_of(p).c;
+  if (backend_.faults_around()) {
+    for (const named_operand& input : inputs)
+      matrices_.inputs.push_back(
+          std::make_unique<device_matrix>(backend_, input.stored, input.name.data()));
+    matrices_.c = std::make_unique<device_matrix>(backend_, c, "C");
+  } else {
+    std::vector<data::matrix> all;
+    for (const named_operand& input : inputs) all.push_back(input.stored);
+    all.push_back(c);
+    matrices_.inputs = place_together(all);
+    matrices_.c = std::move(matrices_.inputs.back());
+    matrices_.inputs.pop_back();
+  }
+  matrices_.problem = p;
+}
+
+std::vector<std::unique_ptr<device_matrix>> prepared_kernel::place_together(
+    std::span<const data::matrix> all) {
+  struct part {
+    std::size_t begin, end;  // in bytes
+  };
+  constexpr std::size_t kPage = 2 << 20;  // of the device; large matrices begin at one
+  std::vector<part> parts;
+  std::size_t end = 0;
+  for (const data::matrix& x : all) {
+    const std::size_t bytes = device_matrix::bytes_needed(backend_, x);
+    const std::size_t begin =
+        rounded_up(end + random_gap_bytes(), bytes < kPage ? kGapStep : kPage);
+    end = begin + bytes;
+    parts.push_back({begin, end});
+  }
+  end += random_gap_bytes();  // before the workspace or the plugin's allocations
+  matrices_.together = std::make_unique<device_memory>(backend_, end);
+  auto* const memory = static_cast<std::byte*>(matrices_.together->get());
+  std::vector<std::unique_ptr<device_matrix>> placed;
+  std::size_t last = 0;
+  const auto fill_gap = [&](std::size_t until) {
+    matrices_.poison.push_back({memory + last, poison_spec(until - last)});
+    backend_.fill(memory + last, matrices_.poison.back().spec);
+  };
+  for (std::size_t i = 0; i < all.size(); last = parts[i++].end) {
+    fill_gap(parts[i].begin);
+    placed.push_back(std::make_unique<device_matrix>(backend_, all[i], memory + parts[i].begin));
+  }
+  fill_gap(end);
+  return placed;
 }
 
 std::unique_ptr<device_matrix> prepared_kernel::make_workspace() {
@@ -149,10 +181,11 @@ run_report prepared_kernel::run(const run_request& how) {
       how.fresh ? fresh() : [this] { return matrices_.problem.seed; });
   run_report report;
   report.ms = done.ms;
-  report.changed = find_changes();
   report.judged = report_on(done.found);
   if (!done.found.right()) plugin_.go_on();
-  report.unfinished = matrices_.c->read().digest != done.found.c.digest;
+  const examined seen = examine();
+  report.changed = seen.changed;
+  report.unfinished = seen.c.digest != done.found.c.digest;
   report.output = copy_result(done.found.c, how.output);
   report.launches = plugin_.launches(slot_);
   return report;
@@ -222,7 +255,7 @@ std::vector<devices::filled_buffer> prepared_kernel::numbers_of(std::uint64_t se
 }
 
 void prepared_kernel::fill(std::uint64_t seed) {
-  for (const auto& [words, spec] : numbers_of(seed)) backend_.fill(words, spec);
+  for (const devices::filled_buffer& each : numbers_of(seed)) backend_.fill(each.words, each.spec);
 }
 
 void prepared_kernel::fill_between() {
@@ -275,7 +308,7 @@ sample_report prepared_kernel::sample(const sample_request& how) {
     report.seconds = sampling.seconds();
   } while (report.samples_ms.size() < std::size_t(how.samples) &&
            report.seconds < how.max_seconds && !low_clock && report.judged.right);
-  report.changed = find_changes();
+  report.changed = examine().changed;
   report.total_seconds = total.seconds();
   return report;
 }
@@ -288,7 +321,7 @@ sustain_report prepared_kernel::sustain(const sustain_request& how) {
   report.runs = all.count;
   report.ms = all.ms;
   report.judged = report_on(all.found);
-  report.changed = find_changes();
+  report.changed = examine().changed;
   return report;
 }
 
@@ -332,18 +365,19 @@ void prepared_kernel::call_plugin() {
   }
 }
 
-changes prepared_kernel::find_changes() {
+prepared_kernel::examined prepared_kernel::examine() {
   // C has been judged; only its zones are left.
   std::vector<const device_matrix*> all;
   for (const auto& input : matrices_.inputs) all.push_back(input.get());
   if (workspace_) all.push_back(workspace_.get());
   std::vector<devices::filled_buffer> buffers;
   for (const device_matrix* x : all) buffers.push_back(x->contents());
+  if (workspace_) buffers.back().elements_may_change = true;
   const std::size_t count = all.size();
   all.push_back(matrices_.c.get());
   for (const device_matrix* x : all) std::ranges::copy(x->zones(), std::back_inserter(buffers));
   std::ranges::copy(matrices_.poison, std::back_inserter(buffers));
-  const std::vector<data::changes> each = backend_.find_changes(buffers);
+  const auto [each, c] = backend_.examine(buffers, matrices_.c->contents());
   std::span<const data::changes> rest = std::span(each).subspan(count);
   const auto with_zones = [&](const device_matrix& x, const data::changes& own) {
     const auto in_zones = rest.first(x.zones().size());
@@ -355,18 +389,15 @@ changes prepared_kernel::find_changes() {
     const data::changes own = with_zones(*input, each[found.inputs.size()]);
     found.inputs.push_back({own, restored(*input, own)});
   }
-  // A plugin may write to its workspace, but not to the redzones around it.
   if (workspace_) {
-    data::changes own = each[found.inputs.size()];
-    own.inside = 0;
-    found.workspace = with_zones(*workspace_, own);
+    found.workspace = with_zones(*workspace_, each[found.inputs.size()]);
     found.workspace_bytes = workspace_bytes_;
   }
   found.c = with_zones(*matrices_.c, {});
   for (const data::changes& gap : rest) found.between += gap.inside + gap.outside;
   spoiled_ = spoiled_ || found.between > 0 || found.c.any() || found.workspace.any() ||
              std::ranges::any_of(found.inputs, [](const auto& input) { return input.seen.any(); });
-  return found;
+  return {found, c};
 }
 
 std::int64_t prepared_kernel::restored(const device_matrix& x, const data::changes& found) {

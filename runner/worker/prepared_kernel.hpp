@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,16 +76,18 @@ class prepared_kernel {
   // The matrices of the last prepared problem.
   struct matrices {
     kzoo::problem problem;
+    std::unique_ptr<device_memory> together;             // holds all of them, if it may
     std::vector<std::unique_ptr<device_matrix>> inputs;  // see inputs_of()
     std::unique_ptr<device_matrix> c;
-    std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
-    std::vector<devices::filled_buffer> poison;        // contents of the gaps
+    std::vector<devices::filled_buffer> poison;  // in the gaps between them
   };
 
   void destroy_instance();
   // Passes the matrices' addresses to the instance.
   void place();
-  void add_gap();
+  void allocate(const problem& p);
+  // Puts the matrices into one allocation, with poisoned gaps of random size around them.
+  std::vector<std::unique_ptr<device_matrix>> place_together(std::span<const data::matrix> all);
   std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);
   // Makes every run, judged or timed. Before it, C and the workspace hold their initial contents,
@@ -108,7 +111,11 @@ class prepared_kernel {
   reference::product_check expected() const;
   judged_report report_on(const reference::product_findings& found) const;
   void call_plugin();
-  changes find_changes();
+  struct examined {
+    changes changed;
+    data::reading c;
+  };
+  examined examine();
   // The element that was written and restored; -1: none.
   std::int64_t restored(const device_matrix& x, const data::changes& found);
   // Copies the requested part to shared memory.

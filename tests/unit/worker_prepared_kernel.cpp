@@ -82,7 +82,7 @@ class clocked final : public devices::backend {
   bool cold_cache() const override { return false; }
   devices::repeated_runs repeat(const devices::run_steps& steps, double seconds) override {
     return devices::repeat_in_batches(*this, steps, seconds, [&](std::int64_t batch) {
-      for (const auto& [words, spec] : steps.numbers()) fill(words, spec);
+      for (const devices::filled_buffer& each : steps.numbers()) fill(each.words, each.spec);
       for (std::int64_t i = 0; i < batch; ++i) {
         if (i > 0) steps.fill_between();
         steps.call();

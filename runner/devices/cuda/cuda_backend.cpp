@@ -24,6 +24,10 @@ using cuda::check;
 class cuda_backend final : public backend {
  public:
   explicit cuda_backend(int ordinal) {
+    // A thread that waits for the GPU lets others have its core: several workers may wait, and the
+    // host computes expected results.
+    check(cudaInitDevice(ordinal, cudaDeviceScheduleYield, cudaInitDeviceFlagsAreValid),
+          "cudaInitDevice");
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     // Non-blocking streams: a kernel that a plugin launches on the default stream by mistake is
     // ordered neither after the filling of its matrices nor before the judgement of C.
@@ -68,8 +72,8 @@ class cuda_backend final : public backend {
   std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
     return on_device(
         std::vector<data::changes>(buffers.size()), "checking buffers", [&](data::changes* found) {
-          for (const auto& [words, spec] : buffers) {
-            const cudaError_t error = cuda::enqueue_find_changes(words, spec, found++, stream_);
+          for (const filled_buffer& each : buffers) {
+            const cudaError_t error = cuda::enqueue_find_changes(each, found++, stream_);
             if (error != cudaSuccess) return error;
           }
           return cudaSuccess;
@@ -78,7 +82,15 @@ class cuda_backend final : public backend {
   std::int64_t take_noted_write(const void*) override { return -1; }
 
   data::reading read(const void* buffer, const data::matrix& x) override {
-    return judge_.read(buffer, x, stream_);
+    judge_.enqueue_reading(buffer, x, stream_);
+    return judge_.reading(stream_);
+  }
+  examined_memory examine(std::span<const filled_buffer> buffers,
+                                  const filled_buffer& result) override {
+    judge_.enqueue_reading(result.words, result.spec, stream_);
+    examined_memory seen{find_changes(buffers), {}};
+    seen.result = judge_.reading(stream_);
+    return seen;
   }
 
   reference::product_findings judge(const void* buffer, const reference::product_check& expected,

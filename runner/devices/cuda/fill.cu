@@ -33,15 +33,28 @@ __global__ void fill_row_kernel(void* buffer, data::matrix x, std::int64_t row) 
 }
 
 template <class Fixed>
-__global__ void find_changes_kernel(const void* buffer, data::matrix any, data::changes* found) {
+__global__ void find_changes_kernel(const void* buffer, data::matrix any, bool elements_may_change,
+                                    data::changes* found) {
   const data::matrix x = Fixed::of(any);
+  constexpr counter kNone = ~counter{0};  // -1, as data::changes has it
+  counter inside = 0, outside = 0, first_inside = kNone, first_outside = kNone;
   for_each_word(x, team_of_block(), [&](std::int64_t index, std::int64_t row) {
+    if (row >= 0 && elements_may_change) return;
     if (word_at(buffer, x, index) == original(x, index, row)) return;
-    const bool inside = row >= 0;
-    atomicAdd(as_counter(inside ? &found->inside : &found->outside), counter{1});
-    atomicMin(as_counter(inside ? &found->first_inside : &found->first_outside),
-              static_cast<counter>(index));
+    ++(row >= 0 ? inside : outside);
+    counter& first = row >= 0 ? first_inside : first_outside;
+    first = min(first, static_cast<counter>(index));
   });
+  // One atomic per word would take milliseconds where a kernel has written all of a buffer.
+  const auto add = [](std::int64_t& all, std::int64_t& first_of_all, counter count, counter first) {
+    count = warp_sum(count);
+    first = of_warp(first, [](counter a, counter b) { return min(a, b); });
+    if (threadIdx.x % kWarp != 0 || count == 0) return;
+    atomicAdd(as_counter(&all), count);
+    atomicMin(as_counter(&first_of_all), first);
+  };
+  add(found->inside, found->first_inside, inside, first_inside);
+  add(found->outside, found->first_outside, outside, first_outside);
 }
 
 // Keeps the stream busy until the host sets *open, for at most about `most` nanoseconds.
@@ -77,10 +90,11 @@ cudaError_t enqueue_fill_row(void* buffer, const data::matrix& x, std::int64_t r
   return cudaGetLastError();
 }
 
-cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
+cudaError_t enqueue_find_changes(const filled_buffer& buffer, data::changes* found,
                                  cudaStream_t stream) {
-  with_fixed(x, [&]<class Fixed>(Fixed) {
-    find_changes_kernel<Fixed><<<kBlocks, kThreads, 0, stream>>>(buffer, x, found);
+  with_fixed(buffer.spec, [&]<class Fixed>(Fixed) {
+    find_changes_kernel<Fixed><<<kBlocks, kThreads, 0, stream>>>(buffer.words, buffer.spec,
+                                                                 buffer.elements_may_change, found);
   });
   return cudaGetLastError();
 }

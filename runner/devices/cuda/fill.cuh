@@ -47,6 +47,19 @@ constexpr void with_fixed(const data::matrix& x, const Launch& launch) {
   launch(not_fixed{});
 }
 
+// The combination of the values of a warp's lanes, in lane 0.
+template <class T, class Combine>
+__device__ T of_warp(T value, const Combine& combine) {
+  constexpr unsigned kAll = 0xffffffffu;
+  for (int lanes = int(kWarp) / 2; lanes > 0; lanes /= 2)
+    value = combine(value, __shfl_down_sync(kAll, value, lanes));
+  return value;
+}
+template <class T>
+__device__ T warp_sum(T part) {
+  return of_warp(part, [](T a, T b) { return a + b; });
+}
+
 // The threads that visit a buffer together.
 struct team {
   static constexpr int kThreads = 256;

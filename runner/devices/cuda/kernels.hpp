@@ -24,7 +24,7 @@ cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t strea
 cudaError_t enqueue_fill_row(void* buffer, const data::matrix& x, std::int64_t row,
                              cudaStream_t stream);
 // Adds the changed words to *found. First indices compare as unsigned, so that -1 is the largest.
-cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
+cudaError_t enqueue_find_changes(const filled_buffer& buffer, data::changes* found,
                                  cudaStream_t stream);
 // Holds the stream until the host stores `ticket` in *open (mapped), or for about `most_ns`.
 cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
@@ -101,8 +101,9 @@ class product_judge {
   // Waits for the stream. Throws failure.
   reference::product_findings findings(cudaStream_t stream);
 
-  // Reads a buffer in one pass. Waits for the stream. Throws failure.
-  data::reading read(const void* buffer, const data::matrix& x, cudaStream_t stream);
+  // Enqueues the reading of a buffer in one pass; reading() waits for it. They throw failure.
+  void enqueue_reading(const void* buffer, const data::matrix& x, cudaStream_t stream);
+  data::reading reading(cudaStream_t stream);
 
  private:
   struct scratch {

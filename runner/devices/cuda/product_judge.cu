@@ -17,14 +17,6 @@ constexpr int kMostJudgeBlocks = 2048;
 constexpr int kRowsAtOnce = 4;  // per thread; they share a weight, or a row of B
 constexpr int kTermsOfBlock = 128;
 
-template <class T>
-__device__ T warp_sum(T part) {
-  constexpr unsigned kAll = 0xffffffffu;
-  for (int lanes = int(kWarp) / 2; lanes > 0; lanes /= 2)
-    part += __shfl_down_sync(kAll, part, lanes);
-  return part;
-}
-
 // The sum over the blockDim.x threads of a row (a warp or the whole block), in thread 0.
 template <class T>
 __device__ T row_sum(T part) {
@@ -338,13 +330,16 @@ product_findings product_judge::findings(cudaStream_t stream) {
   return found;
 }
 
-data::reading product_judge::read(const void* buffer, const data::matrix& x, cudaStream_t stream) {
+void product_judge::enqueue_reading(const void* buffer, const data::matrix& x,
+                                    cudaStream_t stream) {
+  grow(sizeof(data::reading));
+  check(cudaMemsetAsync(memory_, 0, sizeof(data::reading), stream), "cudaMemset");
+  enqueue_read(buffer, x, 0, false, nullptr, reinterpret_cast<data::reading*>(memory_), stream);
+}
+
+data::reading product_judge::reading(cudaStream_t stream) {
   data::reading all;
-  grow(sizeof all);
-  auto* const to = reinterpret_cast<data::reading*>(memory_);
-  check(cudaMemsetAsync(to, 0, sizeof all, stream), "cudaMemset");
-  enqueue_read(buffer, x, 0, false, nullptr, to, stream);
-  check(cudaMemcpyAsync(&all, to, sizeof all, cudaMemcpyDefault, stream), "cudaMemcpy");
+  check(cudaMemcpyAsync(&all, memory_, sizeof all, cudaMemcpyDefault, stream), "cudaMemcpy");
   check(cudaStreamSynchronize(stream), "while the kernel ran");
   return all;
 }
