@@ -129,7 +129,7 @@ KZOO_API const char* kzoo_last_error(void);
 /* The "plugin:variant" that computed this thread's last GEMM; "" before the first. Valid until the
  * thread calls this again. */
 KZOO_API const char* kzoo_last_kernel(void);
-/* The version of the loaded library: "0.1.0". */
+/* The version of the loaded library: "0.2.0". */
 KZOO_API const char* kzoo_version(void);
 /* The name of a status: "KZOO_OK", or "unknown status". */
 KZOO_API const char* kzoo_status_name(kzoo_status status);
