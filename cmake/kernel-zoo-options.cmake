@@ -51,16 +51,23 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   target_compile_options(kzoo_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
-# The runner and its tests under AddressSanitizer and UndefinedBehaviorSanitizer, whose first finding
-# ends the process. Plugins are built as ever: kzoo_sanitized(target…) says what is not.
-option(KZOO_SANITIZED "Build the runner and its tests with AddressSanitizer and UBSan" OFF)
+# The runner and its tests under sanitizers, whose first finding ends the process, or counting lines.
+# Plugins are built as ever: kzoo_sanitized(target…) says what is not.
+set(KZOO_SANITIZED "" CACHE STRING "Build the runner and its tests with: address,undefined or thread")
+option(KZOO_COVERAGE "Build the runner and its tests for gcov" OFF)
 function(kzoo_sanitized)
-  if(NOT KZOO_SANITIZED)
-    return()
+  set(compile)
+  set(link)
+  if(KZOO_SANITIZED)
+    set(link -fsanitize=${KZOO_SANITIZED})
+    set(compile ${link} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  endif()
+  if(KZOO_COVERAGE)
+    list(APPEND link --coverage)
+    list(APPEND compile --coverage -fprofile-update=atomic)
   endif()
   foreach(target IN LISTS ARGN)
-    target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer
-                                            -fno-sanitize-recover=undefined)
-    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+    target_compile_options(${target} PUBLIC ${compile})
+    target_link_options(${target} PUBLIC ${link})
   endforeach()
 endfunction()
