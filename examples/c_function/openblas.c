@@ -18,17 +18,19 @@ static int is_newer(const kzoo_problem* p) {
 
 static kzoo_status supports(const kzoo_variant* v, const kzoo_problem* p, const kzoo_device* d,
                             kzoo_text* reason) {
-  const char* why = p->type_a != KZOO_F32 || p->type_b != KZOO_F32 || p->type_c != KZOO_F32 ? "f32 only"
-                    : p->layout_c != KZOO_ROW_MAJOR ? "C must be row-major"
-                    : p->batch > 1                  ? "one product at a time"
+  const char* why = p->type_a != KZOO_F32 || p->type_b != KZOO_F32 || p->type_c != KZOO_F32
+                        ? "f32 only"
+                    : p->layout_c != KZOO_ROW_MAJOR      ? "C must be row-major"
+                    : p->batch > 1                       ? "one product at a time"
                     : p->operand_count || p->stage_count ? "no groups and no epilogue"
-                    : is_newer(p)                   ? "the problem is newer than this plugin"
-                                                    : NULL;
+                    : is_newer(p)                        ? "the problem is newer than this plugin"
+                                                         : NULL;
   if (why && reason && reason->capacity) snprintf(reason->data, reason->capacity, "%s", why);
   return why ? KZOO_UNSUPPORTED : KZOO_OK;
 }
 
-static uint64_t workspace_bytes(const kzoo_variant* v, const kzoo_problem* p, const kzoo_device* d) {
+static uint64_t workspace_bytes(const kzoo_variant* v, const kzoo_problem* p,
+                                const kzoo_device* d) {
   return 0;
 }
 
@@ -51,7 +53,17 @@ static kzoo_status run(const kzoo_variant* v, void* instance, const kzoo_argumen
 static void destroy(const kzoo_variant* v, void* instance) { free(instance); }
 
 static const kzoo_signature f32 = {KZOO_F32, KZOO_F32, KZOO_F32, KZOO_COMPUTE_FP32};
-static const kzoo_variant sgemm = {sizeof sgemm, "sgemm", "cblas_sgemm", &f32, 1, 0, NULL,
-                                   supports, workspace_bytes, create, run, destroy, 0, 0, 0, 0, 0, 0};
-const kzoo_plugin kzoo_plugin_v1 = {sizeof(kzoo_plugin), KZOO_ABI_MINOR, KZOO_CPU, "openblas_c",
-                                    "OpenBLAS, from C", "C", &sgemm, 1, sizeof sgemm, 1, 0};
+static const kzoo_variant sgemm = {
+    sizeof sgemm, "sgemm", "cblas_sgemm", &f32, 1, 0, NULL, supports, workspace_bytes,
+    create,       run,     destroy,       0,    0, 0, 0,    0,        0};
+const kzoo_plugin kzoo_plugin_v1 = {sizeof(kzoo_plugin),
+                                    KZOO_ABI_MINOR,
+                                    KZOO_CPU,
+                                    "openblas_c",
+                                    "OpenBLAS, from C",
+                                    "C",
+                                    &sgemm,
+                                    1,
+                                    sizeof sgemm,
+                                    1,
+                                    0};

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC1091,SC2034 # lines of a batch script
 # For runner submit … --setup examples/cluster/container.sh: each job runs the program in kernel-zoo's image
 # (the Dockerfile's), here by Apptainer. Neither the image nor these lines have been run yet.
 #

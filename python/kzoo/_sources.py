@@ -74,11 +74,11 @@ class Sources:
     def plugins(self, given: Iterable[Kernel]) -> list[str]:
         words = []
         for index, one in enumerate(given):
-            if is_text(one) or not isinstance(one, str):
-                one = self.kernel(one, f"kernel{index or ''}")
-            if "," in str(one):
-                raise ValueError(f"a plugin is named without a comma: {one}")
-            words.append(str(one))
+            is_name = isinstance(one, str) and not is_text(one)
+            word = str(one) if is_name else self.kernel(one, f"kernel{index or ''}")
+            if "," in word:
+                raise ValueError(f"a plugin is named without a comma: {word}")
+            words.append(word)
         return words
 
     def experiment(self, given: str | Path) -> str:

@@ -27,7 +27,7 @@ _USUAL |= {
 }
 _USUAL |= {f"{matrix}_ptr": matrix.upper() for matrix in "abc"}
 # The strides of A, B and C along their rows and columns, as Triton's tutorials call them.
-_STRIDES = {"a": "mk", "b": "kn", "c": "mn"}
+_STRIDES = {"a": ("m", "k"), "b": ("k", "n"), "c": ("m", "n")}
 # What the product itself may have beside A and B, and the manifest's key that says so.
 _OF_PRODUCT = {
     "scale_a": ("scale_block_a", "f32"),
@@ -64,9 +64,8 @@ def _operand_types(epilogue: str, of_c: str) -> dict[str, str]:
 def _usual_words(layout: str) -> dict[str, str]:
     """By the names of parameters, for a product of this layout."""
     words = dict(_USUAL)
-    for place, (matrix, (down, along)) in enumerate(_STRIDES.items()):
-        if layout[place : place + 1] == "t":
-            down, along = along, down
+    for place, (matrix, axes) in enumerate(_STRIDES.items()):
+        down, along = axes[::-1] if layout[place : place + 1] == "t" else axes
         words |= {f"stride_{matrix}{down}": f"ld{matrix}", f"stride_{matrix}{along}": "1"}
     return words
 

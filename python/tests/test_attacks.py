@@ -12,7 +12,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-import kzoo  # noqa: E402
+import kzoo
 
 HOSTILE = Path(os.environ["KZOO_BUILD"]) / "hostile"
 PROBLEMS = """plugins = ["serial"]

@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-import kzoo  # noqa: E402
+import kzoo
 
 FILES = ROOT / "python" / "tests" / "definitions"
 PROJECTION = json.loads((FILES / "projection.json").read_text())

@@ -15,7 +15,7 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-import kzoo  # noqa: E402
+import kzoo
 
 MINE = (ROOT / "sdk" / "template" / "mine.cu").read_text()
 EXPERIMENT = """title = "Für später"
@@ -212,9 +212,9 @@ class Errors(unittest.TestCase):
             kzoo.run(EXPERIMENT, plugins=["naive,serial"], device="cpu")
 
     def test_a_program_that_is_not_there(self) -> None:
-        with mock.patch.dict(os.environ, KZOO_RUNNER="/nonexistent/runner"):
-            with self.assertRaises(FileNotFoundError):
-                kzoo.run(EXPERIMENT)
+        no_program = mock.patch.dict(os.environ, KZOO_RUNNER="/nonexistent/runner")
+        with no_program, self.assertRaises(FileNotFoundError):
+            kzoo.run(EXPERIMENT)
 
     def test_time_runs_out(self) -> None:
         start = time.monotonic()
@@ -276,7 +276,7 @@ class Types(unittest.TestCase):
         with tempfile.TemporaryDirectory() as cache:
             command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache]
             command += ["--ignore-missing-imports", str(ROOT / "python" / "kzoo")]
-            checked = subprocess.run(command, capture_output=True, text=True)
+            checked = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual(checked.returncode, 0, checked.stdout)
 
 

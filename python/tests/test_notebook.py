@@ -52,6 +52,7 @@ class Notebook(unittest.TestCase):
                 input=json.dumps(sources),
                 capture_output=True,
                 text=True,
+                check=False,
                 cwd=folder,
                 env=os.environ | places,
             )

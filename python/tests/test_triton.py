@@ -12,8 +12,8 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "examples" / "triton")]
 
-import kzoo  # noqa: E402
-from kzoo._triton import Launch, _grid_of  # noqa: E402
+import kzoo
+from kzoo._triton import Launch, _grid_of
 
 PARAMETERS = ["a", "b", "c", "M", "lda", "alpha", "scratch", "tiles", "BK"]
 ARGUMENTS = {"scratch": "workspace", "tiles": "ceil_div(K, BK):i64"}
@@ -114,9 +114,9 @@ class Launching(unittest.TestCase):
             kzoo.run("quick", plugins=[kernel], device="cpu", sizes=[16])
 
     def test_without_triton_it_says_so(self) -> None:
-        with mock.patch.dict(sys.modules, {"triton": None}):
-            with self.assertRaisesRegex(kzoo.Error, "pip install triton"):
-                kzoo.triton_kernel(None, grid=1)
+        no_triton = mock.patch.dict(sys.modules, {"triton": None})
+        with no_triton, self.assertRaisesRegex(kzoo.Error, "pip install triton"):
+            kzoo.triton_kernel(None, grid=1)
 
 
 @unittest.skipUnless(importlib.util.find_spec("triton"), "Triton is not installed")

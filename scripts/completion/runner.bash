@@ -3,9 +3,9 @@
 # What there is to complete the program says itself.
 _runner() {
   local line=${COMP_LINE:0:COMP_POINT}
-  local IFS=$'\n'
   local program=${COMP_WORDS[0]/#\~/$HOME}
-  COMPREPLY=($("${program//\\/}" --complete "$line" 2> /dev/null)) # a space in it was typed as "\ "
+  # A space in the program's name was typed as "\ ".
+  mapfile -t COMPREPLY < <("${program//\\/}" --complete "$line" 2> /dev/null)
   # For readline a word begins after a colon or an equals sign.
   local word=${line##* }
   local before=${word%"${word##*[:=]}"}

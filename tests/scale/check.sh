@@ -36,8 +36,8 @@ measure() {
 
 # A run that is stopped once its first problem is stored.
 "$bin/runner" e.toml --device cpu --journal short.jsonl >run.out 2>&1 &
-while kill -0 $! && (($(cat short.jsonl 2>/dev/null | wc -l) < 41)); do sleep 0.2; done
-kill -TERM $! && wait $! || true
+while kill -0 $! && (($(wc -l 2>/dev/null <short.jsonl || echo 0) < 41)); do sleep 0.2; done
+if kill -TERM $!; then wait $! || true; fi
 
 measure store "$bin/kzoo_made_journal" short.jsonl long.jsonl "$samples"
 stat -c 'journal: %s bytes' long.jsonl

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs clang-tidy with the checks of .clang-tidy on what a CMake target would compile, two files at a
-# time; a finding is a failure.
+# Runs clang-tidy with the checks of .clang-tidy on what a CMake target would compile, or on files, two
+# at a time; a finding is a failure.
 # usage: clang_tidy.sh SOURCE_FOLDER BUILD_FOLDER TARGET    exit code 77: no clang-tidy is installed
+#        clang_tidy.sh SOURCE_FOLDER BUILD_FOLDER -- FILE…
 set -euo pipefail
 
 # Version 18 is the first that takes this C++20, and libstdc++'s.
@@ -22,9 +23,17 @@ if [[ -z $tool ]]; then
   echo "skipped: clang-tidy $least or later is not installed; CLANG_TIDY can name one"
   exit 77
 fi
-source=$1 build=$2 target=$3
-mapfile -t files < <(sed -n "s|^ *\"file\": \"\(.*/$target\.dir/.*\)\",*$|\1|p" \
-  "$build/compile_commands.json")
+source=$(realpath "$1") build=$2 target=$3
+[[ -f $build/compile_commands.json ]] || {
+  echo "$build is not configured: ./zoo build, or cmake --preset ${build##*/}"
+  exit 1
+}
+if [[ $target == -- ]]; then
+  files=("${@:4}")
+else
+  mapfile -t files < <(sed -n "s|^ *\"file\": \"\(.*/$target\.dir/.*\)\",*$|\1|p" \
+    "$build/compile_commands.json")
+fi
 ((${#files[@]})) || {
   echo "$build/compile_commands.json has no file of $target"
   exit 1

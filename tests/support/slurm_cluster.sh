@@ -26,9 +26,9 @@ daemon() {
 }
 
 wait_for() {
-  local attempt what=$1
+  local what=$1
   shift
-  for attempt in {1..100}; do
+  for _ in {1..100}; do
     ! "$@" >/dev/null 2>&1 || return 0
     sleep 0.1
   done
@@ -41,12 +41,13 @@ is_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 # The first of four ports in a row that nobody listens at.
 free_ports() {
-  local attempt port
-  for attempt in {1..50}; do
+  local port
+  for _ in {1..50}; do
     port=$((20000 + RANDOM % 10000))
-    is_free "$port" && is_free $((port + 1)) && is_free $((port + 2)) && is_free $((port + 3)) || continue
-    echo "$port"
-    return
+    if is_free "$port" && is_free $((port + 1)) && is_free $((port + 2)) && is_free $((port + 3)); then
+      echo "$port"
+      return
+    fi
   done
   skip "no four free ports"
 }
@@ -144,18 +145,18 @@ is_of_this_cluster() {
 }
 
 stop() {
-  local file attempt
+  local file
   if [[ -s $dir/slurmctld.pid ]] && kill -0 "$(<"$dir/slurmctld.pid")" 2>/dev/null; then
     scancel --state=PENDING --me 2>/dev/null || true
     scancel --me 2>/dev/null || true
-    for attempt in {1..80}; do ! no_jobs || break; sleep 0.1; done
+    for _ in {1..80}; do ! no_jobs || break; sleep 0.1; done
   fi
   for file in "$dir"/lost-*.pid; do
-    [[ -s $file ]] && is_of_this_cluster "$(<"$file")" || rm -f "$file"
+    if [[ ! -s $file ]] || ! is_of_this_cluster "$(<"$file")"; then rm -f "$file"; fi
   done
   for file in "$dir"/*.pid; do [[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true; done
   for file in "$dir"/*.pid; do
-    for attempt in {1..50}; do kill -0 "$(<"$file")" 2>/dev/null || break; sleep 0.1; done
+    for _ in {1..50}; do kill -0 "$(<"$file")" 2>/dev/null || break; sleep 0.1; done
     kill -9 "$(<"$file")" 2>/dev/null || true
   done
 }
