@@ -102,6 +102,7 @@ class Comparison:
     text: str
 
     def table(self) -> str:
+        """What `compare` prints."""
         return self.text
 
     def __str__(self) -> str:

@@ -58,6 +58,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
+        """Whether the status is PASSED."""
         return self.status == "PASSED"
 
     def __str__(self) -> str:

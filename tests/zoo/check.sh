@@ -362,6 +362,12 @@ expect output "$out" '*ask an administrator for: apt-get install cmake libfmt-de
 what='setup --slurm'
 zoo MISSING='slurm-wlm munge' setup --slurm
 expect calls "$calls" '*apt-get install -y --no-install-recommends slurm-wlm munge*'
+what='setup --site'
+zoo MISSING=doxygen setup --site
+expect calls "$calls" '*apt-get install -y --no-install-recommends doxygen*pip *--require-hashes*/scripts/site/packages.txt'
+zoo site there
+expect output "$out" "*site takes nothing, not 'there'*"
+expect code "$code" 2
 what='setup --cuda'
 zoo setup --cuda
 expect calls "$calls" 'pip *--require-hashes*/scripts/cuda-13.0.txt'

@@ -36,16 +36,17 @@ extern "C" {
 #define KZOO_UNSUPPORTED_TYPE 19u    /* unknown, or no kernel computes these types */
 #define KZOO_DEVICE_SCALARS 20u      /* alpha and beta in device memory are not supported */
 #define KZOO_WORKSPACE_TOO_SMALL 21u /* the caller's, or the pool's during a capture */
-#define KZOO_OUT_OF_MEMORY 22u
-#define KZOO_INVALID_TABLE 23u /* a tuned table: unreadable, or made on another device */
-#define KZOO_DECLINED 24u      /* the chosen kernel belongs to a plugin in options.declined */
+#define KZOO_OUT_OF_MEMORY 22u       /* of the host or the device */
+#define KZOO_INVALID_TABLE 23u       /* a tuned table: unreadable, or made on another device */
+#define KZOO_DECLINED 24u            /* the chosen kernel belongs to a plugin in options.declined */
 
 /* The values of cublasOperation_t. Matrices are real, so C equals T. */
 typedef uint32_t kzoo_operation;
-#define KZOO_OP_N 0u
-#define KZOO_OP_T 1u
-#define KZOO_OP_C 2u
+#define KZOO_OP_N 0u /* the matrix as it is */
+#define KZOO_OP_T 1u /* transposed */
+#define KZOO_OP_C 2u /* transposed */
 
+/* From kzoo_create to kzoo_destroy. Threads may share it. */
 typedef struct kzoo_context* kzoo_handle;
 
 /* A field that is 0 has its default. */
@@ -82,7 +83,7 @@ typedef struct kzoo_call {
   /* Device memory, 256-byte aligned, for this call only, until its work is done. NULL: from the
    * handle's pool. */
   void* workspace;
-  uint64_t workspace_bytes;
+  uint64_t workspace_bytes; /* size of `workspace` */
   /* Not NULL: stores the bytes of workspace that the call needs, and prepares the next call. Reads
    * no matrix and computes nothing. */
   uint64_t* workspace_needed;
@@ -99,6 +100,8 @@ KZOO_API kzoo_status kzoo_create(kzoo_handle* handle, const kzoo_options* option
  * not be launched any more. NULL does nothing. */
 KZOO_API kzoo_status kzoo_destroy(kzoo_handle handle);
 
+/* An fp32 GEMM. Leading dimensions are in elements. A, B and C are the caller's device memory, on
+ * the cpu host memory; `stream` is a cudaStream_t. */
 KZOO_API kzoo_status kzoo_sgemm(kzoo_handle handle, kzoo_operation transa, kzoo_operation transb,
                                 int64_t m, int64_t n, int64_t k, const float* alpha, const float* a,
                                 int64_t lda, const float* b, int64_t ldb, const float* beta,
@@ -109,6 +112,8 @@ KZOO_API kzoo_status kzoo_sgemm_row_major(kzoo_handle handle, kzoo_operation tra
                                           const float* alpha, const float* a, int64_t lda,
                                           const float* b, int64_t ldb, const float* beta, float* c,
                                           int64_t ldc, void* stream);
+/* `batch` GEMMs of one shape, with the same alpha and beta. Strides are in elements; 0 for A or B:
+ * all GEMMs share the matrix. */
 KZOO_API kzoo_status kzoo_sgemm_strided_batched(kzoo_handle handle, kzoo_operation transa,
                                                 kzoo_operation transb, int64_t m, int64_t n,
                                                 int64_t k, const float* alpha, const float* a,

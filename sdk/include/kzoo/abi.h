@@ -30,12 +30,12 @@
 extern "C" {
 #endif
 
-#define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 2
+#define KZOO_ABI_MAJOR 1 /* plugins of another major version are not found */
+#define KZOO_ABI_MINOR 2 /* grows with each appended field */
 
 /* The outcome of a call. Fixed width, unlike an enum. */
 typedef uint32_t kzoo_status;
-#define KZOO_OK 0u
+#define KZOO_OK 0u            /* success */
 #define KZOO_UNSUPPORTED 1u   /* the variant rejects the problem; the text says why */
 #define KZOO_UNAVAILABLE 2u   /* cannot work on this machine (library, driver, device missing) */
 #define KZOO_ERROR 3u         /* something failed that should have worked */
@@ -43,12 +43,12 @@ typedef uint32_t kzoo_status;
 
 /* Element types in memory. */
 typedef uint32_t kzoo_type;
-#define KZOO_F32 1u
-#define KZOO_F16 2u
-#define KZOO_BF16 3u
-#define KZOO_I32 4u
-#define KZOO_F64 5u
-/* The 8-bit types are never C's. */
+#define KZOO_F32 1u  /* IEEE fp32 */
+#define KZOO_F16 2u  /* IEEE fp16 */
+#define KZOO_BF16 3u /* bfloat16 */
+#define KZOO_I32 4u  /* signed 32-bit integer */
+#define KZOO_F64 5u  /* IEEE fp64 */
+/* Signed 8-bit integer. The 8-bit types are never C's. */
 #define KZOO_I8 6u
 #define KZOO_E4M3 7u /* fp8: 4 exponent bits, 3 fraction bits, no infinity */
 #define KZOO_E5M2 8u /* fp8: 5 exponent bits, 2 fraction bits */
@@ -73,10 +73,12 @@ typedef uint32_t kzoo_precision;
  * the error of theirs. For Strassen's algorithm, or parts with one exponent per row */
 #define KZOO_COMPUTE_FP32_NORMWISE 10u
 
+/* The kind of device. */
 typedef uint32_t kzoo_device_kind;
-#define KZOO_CPU 1u
-#define KZOO_CUDA 2u
+#define KZOO_CPU 1u  /* the host */
+#define KZOO_CUDA 2u /* an NVIDIA GPU */
 
+/* The order of a matrix in memory. */
 typedef uint32_t kzoo_layout;
 #define KZOO_ROW_MAJOR 0u    /* element (i, j) at i * ld + j */
 #define KZOO_COLUMN_MAJOR 1u /* element (i, j) at j * ld + i: transposed in memory, BLAS's 't' */
@@ -84,20 +86,20 @@ typedef uint32_t kzoo_layout;
 /* The caller's buffer for a sentence. A plugin writes at most `capacity` bytes, including the
  * closing NUL. `data` may be NULL if capacity is 0. */
 typedef struct kzoo_text {
-  char* data;
-  uint64_t capacity;
+  char* data;        /* the caller's, valid during the call */
+  uint64_t capacity; /* bytes */
 } kzoo_text;
 
 /* An operand besides A, B and C: read-only, row-major, element (i, j) at i * ld + j. A vector of N
  * has one row, a vector of M one column. */
 typedef struct kzoo_operand {
-  char name[24]; /* "bias", closed by NUL */
-  kzoo_type type;
-  uint32_t reserved;
-  int64_t rows, cols, ld;
-  int64_t stride; /* elements between GEMMs of a batch, or groups; 0: one for all */
+  char name[24];          /* "bias", closed by NUL */
+  kzoo_type type;         /* of its elements */
+  uint32_t reserved;      /* 0 */
+  int64_t rows, cols, ld; /* elements */
+  int64_t stride;         /* elements between GEMMs of a batch, or groups; 0: one for all */
 } kzoo_operand;
-#define KZOO_MOST_OPERANDS 8
+#define KZOO_MOST_OPERANDS 8 /* in one problem */
 
 /* The epilogue's steps for each element x of alpha * A * B + beta * C before it is stored. An
  * operand with one row applies to all rows of C, an operand with one column to all columns. */
@@ -109,12 +111,13 @@ typedef uint32_t kzoo_stage_kind;
 #define KZOO_STAGE_GELU_TANH 5u /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
 #define KZOO_STAGE_SILU 6u      /* x / (1 + exp(-x)) */
 #define KZOO_STAGE_CLAMP 7u     /* min(max(x, low), high) */
+/* One stage of an epilogue. */
 typedef struct kzoo_stage {
-  kzoo_stage_kind kind;
-  uint32_t operand; /* its index; only for ADD and MULTIPLY */
-  double low, high; /* only for CLAMP */
+  kzoo_stage_kind kind; /* KZOO_STAGE_ADD, … */
+  uint32_t operand;     /* its index; only for ADD and MULTIPLY */
+  double low, high;     /* only for CLAMP */
 } kzoo_stage;
-#define KZOO_MOST_STAGES 8
+#define KZOO_MOST_STAGES 8 /* in one epilogue */
 
 /* Block scales: one scale for `extent` rows of A (columns of B) by `depth` elements of K; 0 and 0:
  * no scales. The scale for row (column) i at element k of K is element (i / extent, k / depth) of
@@ -122,7 +125,7 @@ typedef struct kzoo_stage {
  * (columns) are neighbours in memory. The operand's rows start at multiples of 16 bytes. Each A and
  * B of a batch, and the B of each group, has its own scales, a stride after the previous ones. */
 typedef struct kzoo_scale_block {
-  uint32_t extent, depth;
+  uint32_t extent, depth; /* rows of A (columns of B); elements of K */
 } kzoo_scale_block;
 
 /* C = alpha * A * B + beta * C. A is m x k, B is k x n, C is m x n in every layout: a layout only
@@ -130,12 +133,12 @@ typedef struct kzoo_scale_block {
  * row-major matrices lda >= k, ldb >= n, ldc >= n; in column-major ones lda >= m, ldb >= k,
  * ldc >= m. The runner's C is row-major. Integer types take integer alpha and beta. */
 typedef struct kzoo_problem {
-  uint64_t struct_size;
-  int64_t m, n, k; /* each >= 1 */
-  int64_t lda, ldb, ldc;
-  kzoo_type type_a, type_b, type_c;
-  kzoo_layout layout_a, layout_b, layout_c;
-  double alpha, beta;
+  uint64_t struct_size;                     /* sizeof(kzoo_problem) of its writer */
+  int64_t m, n, k;                          /* each >= 1 */
+  int64_t lda, ldb, ldc;                    /* leading dimensions, in elements */
+  kzoo_type type_a, type_b, type_c;         /* of the elements */
+  kzoo_layout layout_a, layout_b, layout_c; /* orders in memory */
+  double alpha, beta;                       /* by value */
   uint64_t alignment; /* bytes: A, B, C and operands each start at a multiple of it */
 
   /* Factors of A's and B's elements of 8-bit floating-point types, within the range of fp32. 0: 1.
@@ -147,10 +150,11 @@ typedef struct kzoo_problem {
    * may be 0: all GEMMs share it. Otherwise matrices never overlap. */
   int64_t batch, stride_a, stride_b, stride_c;
 
-  /* Minor version 1. Operands besides A, B and C: first scales and offsets, then the epilogue's, in
-   * its order; and the epilogue's stages, in the order of application. */
+  /* Minor version 1. The numbers of operands and of stages. */
   uint32_t operand_count, stage_count;
+  /* Operands besides A, B and C: first scales and offsets, then the epilogue's, in its order. */
   kzoo_operand operands[KZOO_MOST_OPERANDS];
+  /* The epilogue's stages, in the order of application. */
   kzoo_stage epilogue[KZOO_MOST_STAGES];
 
   /* Minor version 2. Block scales: each element of A is multiplied by an element of the operand
@@ -166,45 +170,46 @@ typedef struct kzoo_problem {
 
 /* The device that a problem runs on. For the CPU only `kind` and `threads` are used. */
 typedef struct kzoo_device {
-  uint64_t struct_size;
-  kzoo_device_kind kind;
-  int32_t ordinal;
-  uint32_t compute_capability; /* 10 * major + minor: 90 for sm_90; 0 on the CPU */
-  uint32_t multiprocessors;
+  uint64_t struct_size;            /* sizeof(kzoo_device) of its writer */
+  kzoo_device_kind kind;           /* KZOO_CPU or KZOO_CUDA */
+  int32_t ordinal;                 /* CUDA: number of the GPU */
+  uint32_t compute_capability;     /* 10 * major + minor: 90 for sm_90; 0 on the CPU */
+  uint32_t multiprocessors;        /* CUDA: number of SMs */
   uint64_t shared_bytes_per_block; /* the opt-in maximum */
   uint32_t threads;                /* CPU: hardware threads */
-  uint32_t reserved;
+  uint32_t reserved;               /* 0 */
 } kzoo_device;
 
 /* A kernel launch: its shape and its resources on an SM. */
 typedef struct kzoo_launch {
-  uint32_t grid[3], block[3];
-  uint64_t dynamic_shared; /* bytes per block */
+  uint32_t grid[3], block[3]; /* x, y, z: blocks; threads */
+  uint64_t dynamic_shared;    /* bytes per block */
   /* CUDA only, 0 on the CPU: */
   uint64_t static_shared;  /* bytes per block */
   uint64_t local_bytes;    /* per thread: spills and arrays outside registers */
   uint32_t registers;      /* per thread */
   uint32_t resident_warps; /* on one SM, as registers and shared memory allow */
   uint32_t most_warps;     /* maximum per SM; occupancy = resident_warps / most_warps */
-  uint32_t reserved;
+  uint32_t reserved;       /* 0 */
 } kzoo_launch;
 
 /* The caller's list, to which `run` adds its launches, in order, while there is room. */
 typedef struct kzoo_launch_list {
-  uint64_t struct_size;
-  kzoo_launch* launches; /* the first of `capacity`, `stride` bytes apart */
-  uint32_t capacity, stride;
-  uint32_t count, reserved;
+  uint64_t struct_size;      /* sizeof(kzoo_launch_list) of its writer */
+  kzoo_launch* launches;     /* the first of `capacity`, `stride` bytes apart; the caller's */
+  uint32_t capacity, stride; /* entries; bytes */
+  uint32_t count;            /* entries that `run` has added */
+  uint32_t reserved;         /* 0 */
 } kzoo_launch_list;
 
 /* The data of one call: device pointers on CUDA, host pointers on the CPU. */
 typedef struct kzoo_arguments {
-  uint64_t struct_size;
-  const void* a;
-  const void* b;
-  void* c;
-  void* workspace; /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
-  void* stream;    /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
+  uint64_t struct_size; /* sizeof(kzoo_arguments) of its writer */
+  const void* a;        /* read-only, like B */
+  const void* b;        /* element (0, 0) of the first matrix, like A and C */
+  void* c;              /* read only if beta is not 0 */
+  void* workspace;      /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
+  void* stream; /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
   kzoo_launch_list* launches; /* NULL: not wanted. Timed runs may get a list too */
   /* Minor version 1. Pointers to element (0, 0) of the problem's operands, in their order: a list
    * on the host, valid during the call; NULL if there are none. Operands and C do not overlap. */
@@ -213,22 +218,23 @@ typedef struct kzoo_arguments {
 
 /* Element types that a variant computes, and the precision. */
 typedef struct kzoo_signature {
-  kzoo_type type_a, type_b, type_c;
-  kzoo_precision compute;
+  kzoo_type type_a, type_b, type_c; /* of the elements */
+  kzoo_precision compute;           /* KZOO_COMPUTE_FP32, … */
 } kzoo_signature;
 
+/* A configuration of a plugin. */
 typedef struct kzoo_variant kzoo_variant;
 
 /* A configuration of a plugin: "register_tiles:128x128x8_8x8". Every function gets the variant
  * first, so that one function can serve many variants. */
 struct kzoo_variant {
-  uint64_t struct_size;
-  const char* id;      /* [A-Za-z0-9_.-]{1,100}, unique in the plugin */
-  const char* summary; /* one sentence */
-  const kzoo_signature* signatures;
-  uint32_t signature_count;
-  uint32_t compute_capability; /* the least it needs, as in kzoo_device; 0: any */
-  const void* context;         /* the plugin's own */
+  uint64_t struct_size;             /* sizeof(kzoo_variant) of its writer */
+  const char* id;                   /* [A-Za-z0-9_.-]{1,100}, unique in the plugin */
+  const char* summary;              /* one sentence */
+  const kzoo_signature* signatures; /* the first of signature_count */
+  uint32_t signature_count;         /* number of signatures */
+  uint32_t compute_capability;      /* the least it needs, as in kzoo_device; 0: any */
+  const void* context;              /* the plugin's own */
 
   /* [any-thread] Whether this variant computes the problem on the device. Pure: no device call,
    * nothing kept. KZOO_UNSUPPORTED comes with the reason. */
@@ -250,31 +256,34 @@ struct kzoo_variant {
   /* 1: two runs on the same data may differ in rounding, e.g. by the order of atomics. 0: they are
    * bit-identical. */
   uint32_t nondeterministic;
-  uint32_t reserved;
+  uint32_t reserved; /* 0 */
 
-  /* Sizes that it takes: multiples of these for M, N and K. Each row (in column-major matrices,
-   * column) of A, B and C must start at a multiple of row_alignment bytes. 0: any. `supports`
-   * rejects all other sizes. The runner's checks choose sizes by these. */
+  /* Sizes that it takes: multiples of these for M, N and K. 0: any. `supports` rejects all other
+   * sizes. The runner's checks choose sizes by these. */
   uint32_t multiple_m, multiple_n, multiple_k;
+  /* Each row (in column-major matrices, column) of A, B and C starts at a multiple of these bytes.
+   * 0: any. */
   uint32_t row_alignment;
 };
 
+/* What a plugin exports. All pointers are valid as long as the library is loaded. */
 typedef struct kzoo_plugin {
-  uint64_t struct_size;
-  uint32_t abi_minor;
-  kzoo_device_kind device; /* where this library's kernels run */
-  const char* id;          /* [A-Za-z0-9_.-]{1,100} */
-  const char* summary;
+  uint64_t struct_size;         /* sizeof(kzoo_plugin) of its writer */
+  uint32_t abi_minor;           /* KZOO_ABI_MINOR when it was built */
+  kzoo_device_kind device;      /* where this library's kernels run */
+  const char* id;               /* [A-Za-z0-9_.-]{1,100} */
+  const char* summary;          /* one sentence */
   const char* build_info;       /* compiler, flags, architectures: free text */
   const kzoo_variant* variants; /* the first of variant_count, variant_stride bytes apart */
-  uint32_t variant_count;
-  uint32_t variant_stride;
-  uint32_t native; /* CPU only: 1: native code; 0: simulated */
-  uint32_t reserved;
+  uint32_t variant_count;       /* number of variants */
+  uint32_t variant_stride;      /* bytes */
+  uint32_t native;              /* CPU only: 1: native code; 0: simulated */
+  uint32_t reserved;            /* 0 */
 } kzoo_plugin;
 
+/* The exported symbol, as a name and as text. */
 #define KZOO_PLUGIN_SYMBOL kzoo_plugin_v1
-#define KZOO_PLUGIN_SYMBOL_NAME "kzoo_plugin_v1"
+#define KZOO_PLUGIN_SYMBOL_NAME "kzoo_plugin_v1" /* for dlsym */
 
 /* The layout is the contract: a compiler with another layout must fail. */
 #ifdef __cplusplus

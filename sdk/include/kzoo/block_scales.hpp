@@ -31,8 +31,9 @@ struct matrix_scales {
 // A gemm with block scales: C = alpha sum over k of scale(row, k, col) a b + beta C.
 template <class T, layout kLayout = layout::nn>
 struct scaled_gemm : gemm<T, kLayout> {
-  matrix_scales scales_a, scales_b;
+  matrix_scales scales_a, scales_b;  // of A; of B
 
+  // Itself: a batch of one GEMM.
   __host__ __device__ const scaled_gemm& operator[](int) const { return *this; }
 
   // The factor for A's element (row, step) times B's element (step, col).
@@ -47,9 +48,11 @@ concept block_scaled = requires(const Gemm& g) {
   g.scale(0, 0, 0);
 };
 
+// Whether A or B has block scales.
 inline bool has_scale_blocks(const kzoo_problem& p) {
   return p.scale_block_a.extent != 0 || p.scale_block_b.extent != 0;
 }
+// Whether A and B have scales for blocks of exactly these shapes.
 inline bool has_scale_blocks(const kzoo_problem& p, kzoo_scale_block a, kzoo_scale_block b) {
   const auto is_same = [](const kzoo_scale_block& x, const kzoo_scale_block& y) {
     return x.extent == y.extent && x.depth == y.depth;

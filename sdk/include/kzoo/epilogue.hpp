@@ -35,16 +35,18 @@ namespace kzoo {
 
 // Applies stages to an element of alpha A B + beta C, in fp32. By value, on both devices.
 struct epilogue {
+  // One stage, with the address of its operand.
   struct stage {
-    kzoo_stage_kind kind;
+    kzoo_stage_kind kind;               // KZOO_STAGE_ADD, …
     kzoo_type type;                     // of the operand: f32, f16 or bf16
     const void* operand;                // the caller's, in device memory
     std::ptrdiff_t row_step, col_step;  // elements; 0: the same for all rows, or all columns
     float low, high;                    // of clamp
   };
-  stage stages[KZOO_MOST_STAGES];
-  int count;
+  stage stages[KZOO_MOST_STAGES];  // in the order of application
+  int count;                       // of stages
 
+  // Applies all stages to x, the element (row, col) of C; not checked.
   __host__ __device__ float operator()(float x, int row, int col) const {
     for (int i = 0; i < count; ++i) x = applied(stages[i], x, row, col);
     return x;
@@ -70,6 +72,7 @@ struct epilogue {
         return fminf(fmaxf(x, s.low), s.high);
     }
   }
+  // The element of a stage's operand for element (row, col) of C; not checked.
   static __host__ __device__ float element(const stage& s, int row, int col) {
     const std::ptrdiff_t at = row * s.row_step + col * s.col_step;
     switch (s.type) {
@@ -89,16 +92,19 @@ struct fused_gemm : gemm<T, kLayout> {
   using typename gemm<T, kLayout>::c_type;
   using typename gemm<T, kLayout>::accumulator_type;
 
-  epilogue finish;
+  epilogue finish;  // applied by store
 
+  // Itself: a batch of one GEMM.
   __host__ __device__ const fused_gemm& operator[](int) const { return *this; }
 
+  // Writes one finished accumulator into C: the epilogue of alpha acc + beta C.
   __host__ __device__ void store(int row, int col, accumulator_type acc) const {
     c_type& out = this->c[row * this->ldc + col];
     accumulator_type x = this->alpha * acc;
     if (this->beta != accumulator_type(0)) x += this->beta * accumulator_type(out);
     out = c_type(finish(x, row, col));
   }
+  // Writes it if (row, col) exists, for a tile that crosses an edge of C.
   __host__ __device__ void store_inside(int row, int col, accumulator_type acc) const {
     if (row < this->m && col < this->n) store(row, col, acc);
   }
@@ -106,9 +112,9 @@ struct fused_gemm : gemm<T, kLayout> {
 
 // A stage that a kernel expects: its kind, and the name and type of its operand, if any.
 struct known_stage {
-  kzoo_stage_kind kind;
-  const char* operand = nullptr;
-  kzoo_type type = 0;
+  kzoo_stage_kind kind;           // KZOO_STAGE_ADD, …
+  const char* operand = nullptr;  // its name
+  kzoo_type type = 0;             // of its elements
 };
 // Whether the problem's epilogue has these stages; limits of clamp are not compared.
 inline bool has_epilogue(const kzoo_problem& p, std::initializer_list<known_stage> stages) {

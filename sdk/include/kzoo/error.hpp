@@ -9,8 +9,10 @@
 
 namespace kzoo {
 
+// Thrown by the SDK and by kzoo::handle. A plugin may throw it where plugin.hpp says so.
 class error : public std::runtime_error {
  public:
+  // `text`: a sentence for the user.
   error(std::uint32_t status_code, const std::string& text)
       : std::runtime_error(text), status(status_code) {}
 

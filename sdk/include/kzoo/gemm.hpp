@@ -16,6 +16,7 @@ struct mixed {};
 template <class AB, class C>
 using to = mixed<AB, AB, C>;
 
+// The element types of A, B and C for T: one type, or mixed.
 template <class T>
 struct elements {
   using a = T;
@@ -31,7 +32,9 @@ struct elements<mixed<A, B, C>> {
 
 // The accumulators' type for elements T: integers for integers, fp64 for double, otherwise fp32.
 template <class T>
-struct accumulator : accumulator<typename elements<T>::c> {};
+struct accumulator {
+  using type = typename accumulator<typename elements<T>::c>::type;
+};
 template <>
 struct accumulator<float> {
   using type = float;
@@ -48,6 +51,7 @@ template <>
 struct accumulator<double> {
   using type = double;
 };
+// The accumulators' type for elements T.
 template <class T>
 using accumulator_t = typename accumulator<T>::type;
 
@@ -57,34 +61,34 @@ using accumulator_t = typename accumulator<T>::type;
 // includes the scales of A and B.
 template <class T, layout kLayout = layout::nn>
 struct gemm {
-  using element = T;  // as in types: one type, or mixed
-  using a_type = typename elements<T>::a;
-  using b_type = typename elements<T>::b;
-  using c_type = typename elements<T>::c;
-  using accumulator_type = accumulator_t<T>;
-  // Whether A and B are column-major in memory.
-  static constexpr bool kATransposed = is_a_transposed(kLayout),
-                        kBTransposed = is_b_transposed(kLayout);
+  using element = T;                                              // as in types: one type, or mixed
+  using a_type = typename elements<T>::a;                         // elements of A
+  using b_type = typename elements<T>::b;                         // elements of B
+  using c_type = typename elements<T>::c;                         // elements of C
+  using accumulator_type = accumulator_t<T>;                      // of sums, alpha and beta
+  static constexpr bool kATransposed = is_a_transposed(kLayout);  // A is column-major in memory
+  static constexpr bool kBTransposed = is_b_transposed(kLayout);  // B is column-major in memory
 
-  int m, n, k;
+  int m, n, k;                   // each at least 1; m may be 0 in a group
   std::ptrdiff_t lda, ldb, ldc;  // elements
-  const a_type* a;
-  const b_type* b;
-  c_type* c;
-  accumulator_type alpha, beta;
+  const a_type* a;               // element (0, 0) of A
+  const b_type* b;               // element (0, 0) of B
+  c_type* c;                     // element (0, 0) of C
+  accumulator_type alpha, beta;  // by value, on both devices
 
   // A single GEMM counts as a batch of one: see gemm_batch.
   static constexpr int products() { return 1; }
   // The sizes that a grid must cover for each GEMM.
   const gemm& largest() const { return *this; }
+  // Itself: a batch of one GEMM.
   __host__ __device__ const gemm& operator[](int) const { return *this; }
 
-  // Element (row, col) of the m x k matrix A and of the k x n matrix B in any layout. Indices from
-  // 0, not checked.
+  // Element (row, col) of the m x k matrix A in any layout. Indices from 0, not checked.
   __host__ __device__ const a_type& a_at(int row, int col) const {
     if constexpr (kATransposed) return a[col * lda + row];
     return a[row * lda + col];
   }
+  // Element (row, col) of the k x n matrix B in any layout. Indices from 0, not checked.
   __host__ __device__ const b_type& b_at(int row, int col) const {
     if constexpr (kBTransposed) return b[col * ldb + row];
     return b[row * ldb + col];
@@ -95,10 +99,11 @@ struct gemm {
     return static_cast<accumulator_type>(x) * static_cast<accumulator_type>(y);
   }
 
-  // Element (row, col), or 0 outside, to fill a tile that crosses an edge.
+  // Element (row, col) of A, or 0 outside, to fill a tile that crosses an edge.
   __host__ __device__ a_type a_or_zero(int row, int col) const {
     return row < m && col < k ? a_at(row, col) : a_type(0);
   }
+  // Element (row, col) of B, or 0 outside.
   __host__ __device__ b_type b_or_zero(int row, int col) const {
     return row < k && col < n ? b_at(row, col) : b_type(0);
   }
@@ -135,18 +140,21 @@ struct gemm {
 // computes a batch with gridDim.z = batch.products(), and a gemm at no extra cost.
 template <class T, layout kLayout = layout::nn>
 struct gemm_batch {
-  using element = T;
-  using a_type = typename gemm<T, kLayout>::a_type;
-  using b_type = typename gemm<T, kLayout>::b_type;
-  using c_type = typename gemm<T, kLayout>::c_type;
-  using accumulator_type = accumulator_t<T>;
+  using element = T;                                 // as in types: one type, or mixed
+  using a_type = typename gemm<T, kLayout>::a_type;  // elements of A
+  using b_type = typename gemm<T, kLayout>::b_type;  // elements of B
+  using c_type = typename gemm<T, kLayout>::c_type;  // elements of C
+  using accumulator_type = accumulator_t<T>;         // of sums, alpha and beta
 
-  gemm<T, kLayout> first;
-  int count;
+  gemm<T, kLayout> first;                       // the first GEMM
+  int count;                                    // of GEMMs
   std::ptrdiff_t stride_a, stride_b, stride_c;  // elements
 
+  // The number of GEMMs, for gridDim.z.
   int products() const { return count; }
+  // The sizes that a grid must cover for each GEMM.
   const gemm<T, kLayout>& largest() const { return first; }
+  // GEMM `product`, from 0; not checked.
   __host__ __device__ gemm<T, kLayout> operator[](int product) const {
     gemm<T, kLayout> g = first;
     g.a += product * stride_a;

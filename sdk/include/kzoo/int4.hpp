@@ -14,9 +14,9 @@ namespace kzoo {
 
 // Two neighbours in a stored row of B; the element with the even index is in the low four bits.
 struct int4x2 {
-  std::uint8_t bits;
+  std::uint8_t bits;  // as in memory
 
-  // `i`: 0 or 1.
+  // Element `i`, 0 or 1, as an int.
   __host__ __device__ int operator[](int i) const {
     return static_cast<int>(static_cast<unsigned>(bits) << (i == 0 ? 28 : 24)) >> 28;
   }

@@ -31,6 +31,7 @@
 
 namespace kzoo {
 
+// The barrier, in shared memory. All threads of a block, and copies, may use it at the same time.
 class mbarrier {
  public:
   // One thread calls this, then fence_mbarrier_init(), before any other uses the barrier.
@@ -43,6 +44,7 @@ class mbarrier {
 #endif
   }
 
+  // This thread arrives. It does not wait.
   __device__ __forceinline__ void arrive() {
 #if defined(__CUDACC__)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");

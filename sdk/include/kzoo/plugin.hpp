@@ -58,7 +58,7 @@
 #error "KZOO_TARGET_DEVICE is not set: build plugins with kzoo_add_plugin()"
 #endif
 #ifndef KZOO_NATIVE
-#define KZOO_NATIVE 0
+#define KZOO_NATIVE 0  // 1: a CPU plugin of native code; 0: its kernels run in the simulator
 #endif
 
 #include <kzoo/abi.h>
@@ -87,13 +87,14 @@
 
 namespace kzoo {
 
+// Element types of a variant, each one type or mixed.
 template <class... T>
 struct types {};
 
 // The sizes that a variant takes: multiples of m, n and k, and rows of A, B and C that each start
 // at a multiple of row_bytes. Answers UNSUPPORTED to other sizes.
 struct granularity {
-  unsigned m = 1, n = 1, k = 1, row_bytes = 1;
+  unsigned m = 1, n = 1, k = 1, row_bytes = 1;  // 1: any
 };
 
 // Every dtype that an experiment can name, except int4 weights (int4.hpp).
@@ -103,8 +104,10 @@ using every_type =
           mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
           mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
 
+// Layouts of a variant.
 template <layout... kLayout>
 struct layouts {};
+// nn, nt, tn and tt.
 using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
 
 namespace detail {

@@ -20,15 +20,18 @@
 
 namespace kzoo {
 
+// The tile's type: Rows x Cols elements of type T, Rows a multiple of 8.
 template <class T, int Rows, int Cols>
 struct swizzled_tile {
-  using element = T;
-  static constexpr int kRows = Rows, kCols = Cols;
-  static constexpr int kRowBytes = 128, kChunkBytes = 16, kAlignment = 1024;
-  static constexpr int kPanelCols = kRowBytes / int(sizeof(T)), kPanels = Cols / kPanelCols;
-  static constexpr int kChunk = kChunkBytes / int(sizeof(T));  // elements
-  static constexpr int kPanelElements = Rows * kPanelCols;
-  static constexpr int kElements = Rows * Cols, kBytes = kElements * int(sizeof(T));
+  using element = T;                                                          // of the matrix
+  static constexpr int kRows = Rows, kCols = Cols;                            // elements
+  static constexpr int kRowBytes = 128, kChunkBytes = 16, kAlignment = 1024;  // bytes
+  static constexpr int kPanelCols = kRowBytes / int(sizeof(T));               // elements
+  static constexpr int kPanels = Cols / kPanelCols;                           // side by side
+  static constexpr int kChunk = kChunkBytes / int(sizeof(T));                 // elements
+  static constexpr int kPanelElements = Rows * kPanelCols;                    // in one panel
+  static constexpr int kElements = Rows * Cols;                               // in the tile
+  static constexpr int kBytes = kElements * int(sizeof(T));                   // of shared memory
   static_assert(Cols % kPanelCols == 0, "a tile is as wide as one or more panels of 128 bytes");
   static_assert(Rows % 8 == 0, "the swizzle repeats every 8 rows");
 

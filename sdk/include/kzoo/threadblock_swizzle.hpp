@@ -5,6 +5,7 @@
 
 namespace kzoo {
 
+// The position of a tile of C.
 struct tile_position {
   int row, col;  // in tiles
 };

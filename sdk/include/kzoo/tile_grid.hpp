@@ -22,6 +22,7 @@
 
 namespace kzoo {
 
+// One block of ThreadsX x ThreadsY threads for each tile of kTileM x kTileN elements of C.
 template <int kTileM, int kTileN, int ThreadsX = kTileN, int ThreadsY = kTileM,
           bool kTransposed = false>
 struct tile_grid {

@@ -29,14 +29,14 @@ namespace kzoo {
 // A matrix, read or written in tiles of type Tile, so that kernel and host agree on the tile.
 template <class Tile>
 struct alignas(64) tensor_map {
-  std::uint64_t opaque[16];
+  std::uint64_t opaque[16];  // a CUtensorMap
 };
 
 // Matrices of one shape at a constant distance. Elements outside a matrix are read as zeros, even
 // where the next matrix is.
 template <class Tile>
 struct alignas(64) batch_tensor_map {
-  std::uint64_t opaque[16];
+  std::uint64_t opaque[16];  // a CUtensorMap
 };
 
 // Whether TMA can address the matrix: its rows must start at multiples of 16 bytes.
@@ -150,6 +150,7 @@ __device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
   detail::not_simulated("TMA", map, tile, number, row, col, arrived);
 #endif
 }
+// The same from matrix `number` of a batch.
 template <class Tile>
 __device__ __forceinline__ void tma_load_multicast(const batch_tensor_map<Tile>& map,
                                                    typename Tile::element* tile, int number,
@@ -234,6 +235,7 @@ __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map) {
   detail::not_simulated("TMA", map);
 #endif
 }
+// Prefetches the map of a batch.
 template <class Tile>
 __device__ __forceinline__ void prefetch(const batch_tensor_map<Tile>& map) {
 #if defined(__CUDACC__)

@@ -71,6 +71,7 @@ __device__ __forceinline__ void release_registers() {
   detail::not_simulated("setmaxnreg");
 #endif
 }
+// All warps of a warpgroup call it, to have kRegisters per thread. Waits until they are free.
 template <int kRegisters>
 __device__ __forceinline__ void request_registers() {
   static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256,

@@ -36,7 +36,7 @@ enum class major : unsigned { k = 0, mn = 1 };
 // tile's type, so that its layout is the tile's.
 template <class T, major kMajor>
 struct wgmma_operand {
-  std::uint64_t bits;
+  std::uint64_t bits;  // the descriptor
 };
 
 namespace detail {
@@ -105,7 +105,7 @@ __device__ __forceinline__ wgmma_operand<typename Tile::element, major::mn> mn_m
 // when the MMAs are done.
 template <class T>
 struct wgmma_fragment {
-  unsigned words[4];
+  unsigned words[4];  // one lane's, in the order above
 };
 
 // Orders this warpgroup's accesses to accumulators, and to fragments of A, before the next MMAs.
