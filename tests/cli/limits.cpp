@@ -54,15 +54,13 @@ TEST_CASE("more plugins than files may be open are refused before anything runs"
 }
 
 TEST_CASE("without a place for temporary files a run says so", "[cli]") {
-  for (const char* place : {"/nowhere", "/proc"}) {
-    const auto ran = runner("quick --device cpu --sizes 8 --plugins serial --no-journal",
-                            "TMPDIR=" + std::string(place));
-    INFO(ran.out << ran.err);
-    CHECK(ran.code == 5);
-    CHECK_THAT(ran.err,
-               ContainsSubstring("temporary files cannot be made in " + std::string(place)) &&
-                   ContainsSubstring("set TMPDIR to a folder where you may write"));
-  }
+  const auto place = GENERATE(as<std::string>{}, "/nowhere", "/proc");
+  const auto ran =
+      runner("quick --device cpu --sizes 8 --plugins serial --no-journal", "TMPDIR=" + place);
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 5);
+  CHECK_THAT(ran.err, ContainsSubstring("temporary files cannot be made in " + place) &&
+                          ContainsSubstring("set TMPDIR to a folder where you may write"));
 }
 
 TEST_CASE("without HOME a run works, and peaks have no place", "[cli]") {
@@ -109,10 +107,9 @@ TEST_CASE("options may come before the file, but not before a command", "[cli]")
 }
 
 TEST_CASE("a timeout that is no time is refused", "[cli]") {
-  for (const char* seconds : {"nan", "0", "-1", "1e18", "inf", "86401", "soon", "''"}) {
-    check_refused(std::string("validate serial --device cpu --timeout ") + seconds,
-                  {"error: ", "--timeout"});
-  }
+  const auto seconds =
+      GENERATE(as<std::string>{}, "nan", "0", "-1", "1e18", "inf", "86401", "soon", "''");
+  check_refused("validate serial --device cpu --timeout " + seconds, {"error: ", "--timeout"});
 }
 
 TEST_CASE("a plugin of the tree that is not built is said so, with the way out", "[cli]") {

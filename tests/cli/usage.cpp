@@ -54,10 +54,9 @@ TEST_CASE("without arguments the program shows its help and fails", "[cli]") {
 }
 
 TEST_CASE("bad usage is refused with the way out", "[cli]") {
-  for (const char* words : {"run quick --devcie cpu", "run", "list --sizes 3", "describe",
-                            "quick --sizes", "quick extra words", "report"}) {
-    check_refused(words, {"error: ", "--help"});
-  }
+  const auto words = GENERATE(as<std::string>{}, "run quick --devcie cpu", "run", "list --sizes 3",
+                              "describe", "quick --sizes", "quick extra words", "report");
+  check_refused(words, {"error: ", "--help"});
 }
 
 TEST_CASE("an option that there is not is told before a file that is missing", "[cli]") {
