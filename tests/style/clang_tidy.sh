@@ -31,7 +31,7 @@ source=$(realpath "$1") build=$2 target=$3
 if [[ $target == -- ]]; then
   files=("${@:4}")
 else
-  mapfile -t files < <(sed -n "/^ *\"file\": /{N; s|^ *\"file\": \"\(.*\)\",\n.*/$target\.dir/.*|\1|p}" \
+  mapfile -t files < <(sed -n "/\"command\": .*\/$target\.dir\//{N; s|.*\n *\"file\": \"\(.*\)\",*$|\1|p}" \
     "$build/compile_commands.json")
 fi
 ((${#files[@]})) || {
