@@ -6,6 +6,7 @@
 #include <kzoo/error.hpp>
 
 #include <functional>
+#include <new>
 
 using namespace kzoo::library;
 
@@ -60,7 +61,8 @@ kzoo_context::~kzoo_context() {
     streams_.clear();
   } catch (const kzoo::error&) {
     // The CUDA context is broken, or gone at the program's end: nothing can be freed.
-    for (auto& [id, work] : streams_) static_cast<void>(new work_ptr(std::move(work)));
+    for (auto& [id, work] : streams_)
+      static_cast<void>(new (std::nothrow) work_ptr(std::move(work)));
   }
 }
 

@@ -65,7 +65,8 @@ Struct read_struct(const Struct* given, const char* name) {
   return all;
 }
 
-void require_handle(const void* handle) {
+template <class T>
+void require_handle(const T* handle) {
   if (handle == nullptr) throw error(KZOO_NULL_POINTER, "handle is NULL");
 }
 
