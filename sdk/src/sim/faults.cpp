@@ -59,7 +59,7 @@ void set_handler() {
          << static_cast<const char*>(instruction) - static_cast<const char*>(own.dli_fbase)
          << " of its library";
   }
-  std::cerr << text.str() << std::endl;
+  std::cerr << text.str() << '\n' << std::flush;
   std::signal(SIGSEGV, SIG_DFL);
   std::raise(SIGSEGV);
   std::abort();
@@ -140,8 +140,9 @@ void on_fault(int number, siginfo_t* fault, void* context) {
   while (handling.test_and_set()) sched_yield();
   if (is_handled_before(number, fault, context)) return handling.clear();
   set_handler();  // other faulting threads wait until this thread has reported its fault
-  continue_with(&end_process, *t, reinterpret_cast<const void*>(state.uc_mcontext.gregs[REG_RIP]),
-                state);
+  const auto* const instruction =
+      reinterpret_cast<const void*>(state.uc_mcontext.gregs[REG_RIP]);  // NOLINT: of a register
+  continue_with(&end_process, *t, instruction, state);
 }
 
 }  // namespace
@@ -160,7 +161,7 @@ void reset_thread_state() {
 }
 
 void hide_thread_state(unsigned char with) {
-  std::memset(static_cast<void*>(&current), with, sizeof current);
+  std::memset(static_cast<void*>(&current), with, sizeof current);  // NOLINT: the pointer itself
   std::memset(static_cast<void*>(&asked), with, sizeof asked);
 }
 
