@@ -33,7 +33,7 @@ SEVERAL = re.compile(
     r"(\s*(?:static constexpr )?(?:const )?[\w:<>]+ )"
     r"([\w\[\] =*/]+(?:, [\w\[\] =*/]+)+);(?:\s*(?:/\*(.*)\*/|//(.*)))?"
 )
-BEHIND = re.compile(r"(.*[^\s/*].*?)\s+(?:/\*(.*)\*/|//(.*))")
+BEHIND = re.compile(r"(?!#(?!define))(.*[^\s/*].*?)\s+(?:/\*(.*)\*/|//(.*))")
 
 
 def escaped(text: str) -> str:

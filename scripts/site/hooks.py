@@ -93,7 +93,9 @@ def described(thing: Any, name: str, missing: list[str]) -> str:
         missing.append(name)
     call = ""
     if callable(thing) and not (inspect.isclass(thing) and issubclass(thing, Exception)):
-        call = f"```python\n{name.rpartition('.')[2]}{inspect.signature(thing)}\n```\n\n"
+        # Annotations are texts in the module.
+        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing)))
+        call = f"```python\n{name.rpartition('.')[2]}{signature}\n```\n\n"
     return f"{call}{about}\n"
 
 

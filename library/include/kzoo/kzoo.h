@@ -22,9 +22,9 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define KZOO_API __attribute__((visibility("default")))
+#define KZOO_API __attribute__((visibility("default"))) /* on each function of the library */
 #else
-#define KZOO_API
+#define KZOO_API /* on each function of the library */
 #endif
 
 /* Return codes, as well as the codes of abi.h: KZOO_UNSUPPORTED means that no kernel supports the
