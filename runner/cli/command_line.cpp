@@ -97,11 +97,10 @@ int command_line(int argc, char** argv) {
   }
   CLI::App app(kDescription, program_invocation_name);
   app.set_version_flag("--version", std::string("kernel-zoo ") + kVersion);
-  app.footer(kExitCodes);
   app.require_subcommand(1);
-
   call c;
   add_subcommands(app, c);
+  app.footer(kExitCodes);  // subcommands would inherit it
 
   if (std::error_code fault; !std::filesystem::exists("/proc/self/exe", fault)) {
     print_to(stderr,

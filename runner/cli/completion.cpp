@@ -3,13 +3,13 @@
 #include "cli/setup.hpp"
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"
-#include "core/verdict.hpp"
 #include "experiment/find_file.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <utility>
 
 namespace kzoo::cli {
@@ -72,13 +72,25 @@ void offer_plugins(word_list& found, const std::string& typed, const common_opti
   if (colon == std::string::npos) offer_files(found, typed, {".cu", ".cpp", ".so"});
 }
 
+// The values that the option's help lists: "How much is checked: quick, full or paranoid".
+word_list listed_in(const std::string& help) {
+  static const std::regex kList(
+      R"((?:^|: )((?:[a-z][\w:]*, )*[a-z][\w:]* or [a-z][\w:]*)(?:[;,]|$))");
+  static const std::regex kWord(R"([\w:]+)");
+  std::smatch list;
+  if (!std::regex_search(help, list, kList)) return {};
+  const std::string words = std::regex_replace(list[1].str(), std::regex("cuda:N"), "cuda:0");
+  word_list all{std::sregex_token_iterator(words.begin(), words.end(), kWord), {}};
+  std::erase(all, "or");
+  return all;
+}
+
 // Offers values of the option or positional argument, if they are known.
-void offer_values(word_list& found, const std::string& option, const std::string& typed,
+void offer_values(word_list& found, const CLI::Option& argument, const std::string& typed,
                   const common_options& options) {
+  const std::string option = argument.get_single_name();
   if (option == "plugins" || option == "cell" || option == "PLUGIN" || option == "baseline") {
     offer_plugins(found, typed, options);
-  } else if (option == "sort") {
-    found = {"name", "speedup", "time"};
   } else if (option == "FILE") {
     found = experiment::known_experiments(config_path());
     offer_files(found, typed, {".toml"});
@@ -92,16 +104,12 @@ void offer_values(word_list& found, const std::string& option, const std::string
     offer_files(found, typed, {});
   } else if (option == "SOURCE") {
     offer_files(found, typed, {".cu", ".cpp"});
-  } else if (option == "device") {
-    found = {"auto", "cpu", "cuda", "cuda:0", "cuda:all"};
-  } else if (option == "verify" || option == "tier") {
-    for (const tier t : kTiers) found.emplace_back(tier_name(t));
-  } else if (option == "layout" || option == "layouts") {
-    for (const layout l : kLayouts) found.emplace_back(layout_name(l));
   } else if (option == "dtype") {
     for (const element_types& t : kElementTypes) found.push_back(types_name(t));
   } else if (option == "from") {
     for (const auto& [name, source] : plugin_sources()) found.push_back(name);
+  } else {
+    found = listed_in(argument.get_description());
   }
 }
 
@@ -120,11 +128,7 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
 bool takes_value(const CLI::Option& o) { return o.get_type_size_max() > 0; }
 
 const CLI::Option* option_called(const CLI::App& app, const std::string& word) {
-  if (!word.starts_with("-")) return nullptr;
-  const auto all = options_of(app);
-  const auto found = std::ranges::find_if(
-      all, [&](const CLI::Option* o) { return o->check_name(word) && !o->get_positional(); });
-  return found == all.end() ? nullptr : *found;
+  return word.starts_with("-") ? app.get_option_no_throw(word) : nullptr;
 }
 
 // The argument at the cursor: an option's value or a positional argument.
@@ -197,13 +201,12 @@ word_list completions(const CLI::App& runner, std::string_view line) {
     return matching(std::move(found), "", typed);
   }
   if (argument == nullptr) return matching(std::move(found), kept, typed);
-  const std::string name = argument->get_single_name();
   if (const std::size_t comma = typed.rfind(','); comma != std::string::npos) {
     kept += typed.substr(0, comma + 1);
     typed.erase(0, comma + 1);
   }
   word_list values;
-  offer_values(values, name, typed, options);
+  offer_values(values, *argument, typed, options);
   found.insert(found.end(), values.begin(), values.end());
   return matching(std::move(found), kept, typed);
 }

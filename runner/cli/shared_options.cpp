@@ -41,7 +41,7 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* na
   add_words(app, "--plugins", o.plugins,
             "Names, name:variant, globs, or files such as ./mine.cu, separated by commas");
   add_words(app, "--sizes", o.sizes, "N or MxNxK, separated by commas");
-  add_words(app, "--layouts", o.layouts, "nn, nt, tn, tt, separated by commas");
+  add_words(app, "--layouts", o.layouts, "nn, nt, tn or tt, separated by commas");
   add_words(app, "--batches", o.batches, "Numbers of products in a batch, separated by commas");
   add_words(app, "--problems", o.problems,
             "Only these problems of all that there would be, numbered from 0: 3,7,12-15");
@@ -83,9 +83,9 @@ void add_output(CLI::App& app, output_options& o) {
   add_file(app, "--csv", o.csv, "Write one line per cell as CSV; - for stdout");
   add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   add_file(app, "--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout");
-  auto* journal =
-      add_value(app, "--journal", o.journal, "FILE",
-                "Where finished cells are stored at once; default: results/DATE_NAME.jsonl");
+  auto* journal = add_value(
+      app, "--journal", o.journal, "FILE",
+      "Where finished cells are stored at once; default: results/DATE_EXPERIMENT_DEVICE.jsonl");
   app.add_flag("--no-journal", o.no_journal, "Do not store finished cells")->excludes(journal);
   app.add_flag("--quiet", o.quiet, "Print only failures and the closing line");
   add_shown(app, o.shown);

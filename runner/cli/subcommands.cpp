@@ -96,6 +96,7 @@ void add_rerun(CLI::App& runner, call& c) {
   add_common(app, o);
   add_trust_folders(app, o.trust_folders);
   add_output(app, o);
+  app.footer(kExitCodes);
 }
 
 void add_report(CLI::App& runner, call& c) {
@@ -118,6 +119,9 @@ void add_report(CLI::App& runner, call& c) {
             "Write the main charts as SVG files, for light and for dark pages");
   formats->require_option(0, 1);
   add_shown(app, o.shown);
+  app.footer(
+      "Exit codes: 0 it is shown, 2 bad usage, or no stored results, 5 not written (disk full, closed "
+      "pipe).");
 }
 
 void add_compare(CLI::App& runner, call& c) {
@@ -133,7 +137,9 @@ void add_compare(CLI::App& runner, call& c) {
             "Rank the kernels of one result against this one");
   app.add_flag("--force", o.force, "Compare even different devices or CUDA runtimes");
   app.add_flag("--md", o.markdown, "As Markdown");
-  app.footer(kExitCodes);
+  app.footer(
+      "Exit codes: 0 no cell is worse, 2 bad usage, or results that cannot be compared, 4 a cell is "
+      "slower,\nfails or declines now, 5 not written (disk full, closed pipe).");
 }
 
 void add_check(CLI::App& runner, call& c) {
@@ -143,6 +149,9 @@ void add_check(CLI::App& runner, call& c) {
   add_common(app, o);
   add_experiment(app, o)->required();
   add_tier(app, o);
+  app.footer(
+      "Exit codes: 0 it can run, 1 a library cannot be used, or no plugin is built for the device, 2 "
+      "bad\nusage or experiment file, 5 not written (closed pipe).");
 }
 
 void add_validate(CLI::App& runner, call& c) {
@@ -208,6 +217,7 @@ void add_profile(CLI::App& runner, call& c) {
       add(runner, "profile", "Profile cells of an experiment with Nsight Compute", profile, c);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
+  app.get_option("--device")->description("auto, cuda or cuda:N; default: the file's");
   add_cells(app, o.cells);
   add_value(app, "--ncu", o.ncu, "PROGRAM", "Path of Nsight Compute's ncu, if it is not found");
   add_file(app, "--json", o.json, "Write the counters as JSON; - for stdout");
@@ -225,6 +235,7 @@ void add_xray(CLI::App& runner, call& c) {
           xray, c);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
+  app.get_option("--device")->description("Only cpu: the simulator counts, whatever GPU there is");
   add_cells(app, o.cells);
   add_value(app, "--blocks", o.blocks, "N",
             "Run no more blocks of a launch, spread over its grid; counts are scaled to all")
@@ -242,6 +253,7 @@ void add_list(CLI::App& runner, call& c) {
   auto [app, o] = add(runner, "list", "List the plugins", list, c);
   add_common(app, o);
   app.add_option("PLUGIN", o.plugins, "Only these: names, globs, or files such as ./mine.cu");
+  app.footer("Exit codes: 0 they are listed, 2 bad usage, or no such plugin, 5 not written.");
 }
 
 void add_describe(CLI::App& runner, call& c) {
@@ -249,6 +261,8 @@ void add_describe(CLI::App& runner, call& c) {
   add_common(app, o);
   app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it, or its file")
       ->required();
+  app.footer(
+      "Exit codes: 0 it can be used, 1 it cannot, 2 bad usage, or no such plugin, 5 not written.");
 }
 
 void add_compile(CLI::App& runner, call& c) {
@@ -279,6 +293,7 @@ void add_new(CLI::App& runner, call& c) {
   add_value(app, "--from", o.from, "PLUGIN",
             "Begin with a copy of this plugin; default: the template");
   add_value(app, "--out", o.out, "DIR", "A project with a CMakeLists.txt, in this folder");
+  app.footer("Exit codes: 0 it is made, 2 bad usage, or a folder that is not new, 5 not written.");
 }
 
 void add_export(CLI::App& runner, call& c) {
@@ -314,6 +329,9 @@ void add_devices(CLI::App& runner, call& c) {
                "runs");
   add_value(app, "--device", o.device, "NAME", "Only this device: cpu, cuda or cuda:N");
   app.add_flag("--json", o.json, "As JSON, with every sample");
+  app.footer(
+      "Exit codes: 0 they are listed, 1 a measurement failed, 2 bad usage, 3 no such device, 5 not "
+      "written.");
 }
 
 void add_submit(CLI::App& runner, call& c) {
@@ -327,7 +345,7 @@ void add_submit(CLI::App& runner, call& c) {
             "Jobs that the problems are split into, each with a node of its own; default: 8")
       ->check(CLI::Range(1, 10000));
   add_value(app, "--journal-dir", o.folder, "DIR",
-            "A new folder that all nodes share; default: results/DATE_NAME_slurm");
+            "A new folder that all nodes share; default: results/DATE_EXPERIMENT_slurm");
   add_value(app, "--setup", o.setup, "FILE",
             "Lines of bash at the start of each job: module loads, or runner=(COMMAND) for a "
             "container");

@@ -41,6 +41,20 @@ TEST_CASE("run's help names its options", "[cli]") {
   }
 }
 
+TEST_CASE("a command's help tells its own exit codes and devices", "[cli]") {
+  for (const char* command : {"check", "compare", "describe", "devices", "list", "new", "report"}) {
+    const auto help = runner(std::string(command) + " --help");
+    INFO(command);
+    CHECK_THAT(help.out,
+               ContainsSubstring("Exit codes: 0") && !ContainsSubstring("some cell passed"));
+  }
+  for (const char* command : {"run", "rerun", "merge"})
+    CHECK_THAT(runner(std::string(command) + " --help").out, ContainsSubstring("some cell passed"));
+  CHECK_THAT(runner("run --help").out, ContainsSubstring("DATE_EXPERIMENT_DEVICE.jsonl"));
+  CHECK_THAT(runner("profile --help").out, !ContainsSubstring("cpu") && !ContainsSubstring(":all"));
+  CHECK_THAT(runner("xray --help").out, !ContainsSubstring("cuda"));
+}
+
 TEST_CASE("the version is one line", "[cli]") {
   const auto version = runner("--version");
   CHECK(version.code == 0);
@@ -90,6 +104,10 @@ TEST_CASE("what a shell completes is what there is", "[cli]") {
   CHECK(offered("/usr/bin/runner quick --plugins serial,naiv") == set{"serial,naive"});
   CHECK(offered("runner validate naive:") == set{"naive:8x8", "naive:16x16", "naive:32x32"});
   CHECK(offered("runner run quick --device=cp") == set{"--device=cpu"});
+  CHECK(offered("runner quick --device ") == set{"auto", "cpu", "cuda", "cuda:0", "cuda:all"});
+  CHECK(offered("runner profile quick --device ") == set{"auto", "cuda", "cuda:0"});
+  CHECK(offered("runner quick --layouts nn,t") == set{"nn,tn", "nn,tt"});
+  CHECK(offered("runner quick --sort ") == set{"name", "speedup", "time"});
   CHECK(offered("runner quick --verify ") == set{"full", "paranoid", "quick"});
   folder.write("mine.cu", "");
   folder.write("r.json", "");
