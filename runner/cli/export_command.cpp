@@ -6,6 +6,7 @@
 #include "compile/hints.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
+#include "os/assets.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "os/sha256.hpp"
@@ -16,7 +17,6 @@
 #include "storage/tuned_json.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -211,6 +211,13 @@ std::string left_out_text(const exported_project& p) {
   return text;
 }
 
+std::string declarations_of(const exported_project& p) {
+  std::string text;
+  for (const holes& each : compile::exported_functions(p))
+    text += each.texts.at("declaration") + ";\n";
+  return text;
+}
+
 std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
   report::table kernels;
   kernels.add_columns({"problem", "kernel", "computes in"}, report::table::align::left);
@@ -224,32 +231,16 @@ std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
                      {time_text(best.median_ms)},
                      {best.speedup ? fmt::format("{:.3f}", best.speedup->value) : ""}});
   }
-  const auto functions = compile::exported_functions(p);
-  const std::string left_out = left_out_text(p);
-  return fmt::format(
-      "# {0}\n\nThe fastest kernel for each of these problems, as `runner tune` of kernel-zoo {1} found "
-      "on {2}\n({3}) on {4}. Each passed the checks of tier `{5}` there, and every timed run was "
-      "judged.\n\n{6}\n"
-      "`make` builds `lib{0}.so` and `lib{0}.a`{7}. In CMake, here or where `cmake --install` has put "
-      "them:\n\n```cmake\nadd_subdirectory({0})   # or find_package({0} REQUIRED)\n"
-      "target_link_libraries(my_program PRIVATE {0}::{0})   # or {0}::static\n```\n\n"
-      "`{0}.h`, for C and C++, declares\n\n```c\n{8};\n```\n\n"
-      "A call gets the kernel of the problem in the table that is most similar, by the logarithms of "
-      "its sizes; if\nthat declines, the next one's. Where all decline, the call returns why. Other "
-      "sizes than those above were not timed.\n\n"
-      "{9}{10}The folders `include`, `manifest` and `zoo`, as far as they are here, are from kernel-zoo, "
-      "under the licence in\n`LICENSE.kernel-zoo`; what is in `kernels` is its authors', as it was "
-      "when this folder was made. `tuned.json` is\nthe tuning's outcome.\n",
-      p.name, t.version, t.device.name,
-      is_cuda ? "compute capability " + t.compute_capability : "cpu", t.started, tier_name(t.tier),
-      kernels.markdown(), is_cuda ? ", with nvcc and its host compiler alone" : "",
-      fmt::join(functions, ";\n"),
-      is_cuda
-          ? "In a CUDA graph capture, make the same call on the same stream once before: the first "
-            "one prepares the\nkernel. Workspaces are allocated in the order of the stream, by "
-            "cudaMallocAsync. libcudart must be found when a program\nstarts.\n\n"
-          : "",
-      left_out.empty() ? "" : fmt::format("```\n{}```\n\n", left_out));
+  return filled("export/README.md", {{{"name", p.name},
+                                      {"cuda", is_cuda ? "yes" : ""},
+                                      {"version", t.version},
+                                      {"device", t.device.name},
+                                      {"compute_capability", t.compute_capability},
+                                      {"started", t.started},
+                                      {"tier", std::string(tier_name(t.tier))},
+                                      {"kernels", kernels.markdown()},
+                                      {"functions", declarations_of(p)},
+                                      {"left_out", left_out_text(p)}}});
 }
 
 }  // namespace
@@ -278,12 +269,11 @@ int export_kernels(const export_options& options) {
   compile::add_text("LICENSE.kernel-zoo", input::read_file(source_folder() / "LICENSE"), files);
   write_folder(folder, files);
   print_to(stderr, "{}", left_out_text(p));
-  print_to(
-      stdout,
-      "{};\n{}: {}; for other sizes than its own a call gets that of the most similar problem\n"
-      "  make -C {}\n",
-      fmt::join(compile::exported_functions(p), ";\n"), folder.string(),
-      counted(p.units.size(), "kernel"), shell_word(folder));
+  print_to(stdout,
+           "{}{}: {}; for other sizes than its own a call gets that of the most similar problem\n"
+           "  make -C {}\n",
+           declarations_of(p), folder.string(), counted(p.units.size(), "kernel"),
+           shell_word(folder));
   return kOk;
 }
 

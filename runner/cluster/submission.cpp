@@ -1,6 +1,7 @@
 #include "cluster/submission.hpp"
 
 #include "input/diagnostics.hpp"
+#include "os/assets.hpp"
 #include "os/files.hpp"
 #include "os/printable.hpp"
 
@@ -9,8 +10,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <numeric>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -74,10 +75,8 @@ submission read_submission(const fs::path& folder) {
 
 namespace {
 
-std::vector<std::string> quoted(const std::vector<std::string>& words) {
-  std::vector<std::string> all;
-  std::ranges::transform(words, std::back_inserter(all), shell_word);
-  return all;
+std::string quoted(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words | std::views::transform(shell_word), " "));
 }
 
 // Slurm expands a percent sign in the name of an output file.
@@ -98,45 +97,26 @@ std::vector<std::string> with_users(std::vector<std::string> own, const batch& b
 }
 
 // An option a line, for editing. The user's share a line: an option's value may be the next word.
-std::string option_lines(const std::vector<std::string>& options, const batch& b) {
-  std::string text;
+std::vector<holes> option_lines(const std::vector<std::string>& options, const batch& b) {
+  std::vector<holes> lines;
   for (std::size_t i = 0; i < options.size() - b.slurm_options.size(); ++i) {
     const std::size_t value = std::min(options[i].find('='), options[i].size() - 1) + 1;
-    text += fmt::format("#SBATCH {}{}\n", options[i].substr(0, value),
-                        value == options[i].size() ? "" : shell_word(options[i].substr(value)));
+    const std::string quoted =
+        value == options[i].size() ? "" : shell_word(options[i].substr(value));
+    lines.push_back({{{"option", options[i].substr(0, value) + quoted}}});
   }
-  if (!b.slurm_options.empty())
-    text += fmt::format("#SBATCH {}\n", fmt::join(quoted(b.slurm_options), " "));
-  return text;
+  if (!b.slurm_options.empty()) lines.push_back({{{"option", quoted(b.slurm_options)}}});
+  return lines;
 }
 
-// The beginning of both jobs. Module and environment files may return any exit code.
-std::string preparation(const batch& b) {
-  std::string text = fmt::format("folder={}\nrunner=({})\nscontrol=$(command -v scontrol)\n",
-                                 shell_word(b.folder.string()), shell_word(b.runner.string()));
-  if (!b.setup.empty()) text += fmt::format("\n{}{}", b.setup, b.setup.ends_with('\n') ? "" : "\n");
-  return text + "\nset -eo pipefail\n";
+// For both jobs. Module and environment files may return any exit code.
+holes holes_of(const batch& b, const std::vector<std::string>& options) {
+  return {{{"experiment", b.experiment},
+           {"folder", shell_word(b.folder.string())},
+           {"runner", shell_word(b.runner.string())},
+           {"setup", b.setup.substr(0, b.setup.size() - (b.setup.ends_with('\n') ? 1 : 0))}},
+          {{"options", option_lines(options, b)}}};
 }
-
-constexpr const char* kBeginShard = R"sh(
-shard=$SLURM_ARRAY_TASK_ID
-echo "shard $shard in job $SLURM_JOB_ID on $SLURMD_NODENAME, start $((1 + ${SLURM_RESTART_COUNT:-0}))"
-# For `runner status`, where these scripts are submitted again.
-again="job $SLURM_ARRAY_JOB_ID"
-grep -qx "$again" "$folder/submitted" || echo "$again" >>"$folder/submitted" || true
-trap : TERM # of scancel and pre-emption: the runner ends by itself, and then this script
-code=0
-)sh";
-constexpr const char* kEndShard =
-    R"sh(  --problems "${problems[shard]}" --journal "$folder/shard-$shard.jsonl" --or-resume || code=$?
-# Killed by another signal, for want of memory, say: it goes on once more, up to three times.
-if ((code > 128 && code != 130 && code != 143 && ${SLURM_RESTART_COUNT:-0} < 3)); then
-  # By the task's number: the id of one of them is that of the whole array.
-  "$scontrol" requeue "${SLURM_ARRAY_JOB_ID}_$shard" ||
-    echo "shard $shard could not be queued again: sbatch --array=$shard $folder/shards.sh"
-fi
-exit $code
-)sh";
 
 }  // namespace
 
@@ -152,27 +132,20 @@ std::vector<std::string> merge_options(const batch& b) {
 }
 
 std::string shards_script(const batch& b) {
-  std::string text = fmt::format(
-      "#!/bin/bash\n"
-      "# {} in {} shards. A task that is started again goes on with its journal; to run what shards 1\n"
-      "# and 3 lack, say: sbatch --array=1,3 {}\n{}\n{}",
-      b.experiment, b.problems.size(), shell_word((b.folder / "shards.sh").string()),
-      option_lines(shards_options(b), b), preparation(b));
-  text += fmt::format("problems=( # of shard 0, 1, …\n  {}\n)\n",
-                      fmt::join(quoted(b.problems), "\n  "));
-  text += kBeginShard;
-  text += fmt::format("\"${{runner[@]}}\" run \"$folder\"/{} {} \\\n{}", shell_word(b.experiment),
-                      fmt::join(quoted(b.options), " "), kEndShard);
-  return text;
+  holes values = holes_of(b, shards_options(b));
+  values.texts["shards"] = std::to_string(b.problems.size());
+  values.texts["script"] = shell_word((b.folder / "shards.sh").string());
+  values.texts["file"] = shell_word(b.experiment);
+  values.texts["run_options"] = quoted(b.options);
+  for (const std::string& numbers : b.problems)
+    values.lists["problems"].push_back({{{"numbers", shell_word(numbers)}}});
+  return filled("slurm/shards.sh", values);
 }
 
 std::string merge_script(const batch& b) {
-  return fmt::format(
-      "#!/bin/bash\n"
-      "# Merges the shards of {}, once they have ended: sbatch --dependency=afterany:JOB\n"
-      "{}\n{}exec \"${{runner[@]}}\" merge \"$folder\"{}\n",
-      b.experiment, option_lines(merge_options(b), b), preparation(b),
-      b.by_device ? " --by-device" : "");
+  holes values = holes_of(b, merge_options(b));
+  values.texts["by_device"] = b.by_device ? "yes" : "";
+  return filled("slurm/merge.sh", values);
 }
 
 double estimated_work(const problem& p) {

@@ -6,6 +6,7 @@
 #include "compile/source_files.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/problem.hpp"
+#include "os/assets.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -46,7 +47,11 @@ struct exported_project {
 file_texts exported_files(const exported_project& p, const recipe& how,
                           const std::filesystem::path& manifest_sources);
 
-// The declarations of its functions, one for each combination of types and layouts.
-std::vector<std::string> exported_functions(const exported_project& p);
+// Its functions, one for each combination of types and layouts, for templates. Each has a
+// "declaration".
+std::vector<holes> exported_functions(const exported_project& p);
+
+// What a unit's plugin is called there.
+std::string exported_symbol(const exported_project& p, std::size_t unit);
 
 }  // namespace kzoo::compile

@@ -1,4 +1,5 @@
 #include "html/charts.hpp"
+#include "os/assets.hpp"
 
 #include <fmt/format.h>
 
@@ -176,7 +177,8 @@ chart_rows first_rows(const chosen_chart& c, const contents_of_page& page) {
 // A part of charts.json, whose names are all that is indented by two spaces.
 std::string_view part(std::string_view name) {
   const std::string begin = fmt::format("\n  \"{}\": ", name);
-  const std::string_view text = assets::kCharts.substr(assets::kCharts.find(begin) + begin.size());
+  const std::string_view all = asset("charts.json"),
+                         text = all.substr(all.find(begin) + begin.size());
   return text.substr(0, std::min(text.find(",\n  \""), text.find("\n}")));
 }
 

@@ -2,6 +2,7 @@
 
 #include "compare/compare.hpp"
 #include "html/charts.hpp"
+#include "os/assets.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
 #include "report/comparison.hpp"
@@ -159,10 +160,10 @@ std::string page_text(const page_parts& p) {
   std::string links;
   for (const auto& [id, words] : p.links)
     links += fmt::format("<a href=\"#{}\">{}</a>", id, report::html(words));
-  return fmt::format(fmt::runtime(assets::kPage), fmt::arg("title", report::html(p.title)),
-                     fmt::arg("style", assets::kStyle),
-                     fmt::arg("heading", report::html(p.heading)), fmt::arg("links", links),
-                     fmt::arg("contents", p.contents), fmt::arg("script", assets::kScript));
+  return filled("page.html", {{{"title", report::html(p.title)},
+                               {"heading", report::html(p.heading)},
+                               {"links", links},
+                               {"contents", p.contents}}});
 }
 
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders) {

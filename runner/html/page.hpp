@@ -20,11 +20,6 @@ struct document;
 
 namespace kzoo::html {
 
-// The files of assets/, as they were when the runner was built.
-namespace assets {
-extern const std::string_view kCharts, kPage, kScript, kStyle, kSvgProgram;
-}
-
 // A result, and what the page calls it.
 struct named_result {
   std::string label;

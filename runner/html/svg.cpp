@@ -1,4 +1,5 @@
 #include "html/charts.hpp"
+#include "os/assets.hpp"
 #include "os/files.hpp"
 #include "os/printable.hpp"
 #include "process/command.hpp"
@@ -16,8 +17,8 @@ std::string write_svg(std::span<const named_result> all, const charting_library&
                       const fs::path& folder) {
   constexpr double kTimeoutSeconds = 300;
   const temporary_folder data;
-  write_file(data.path() / "svg.py", assets::kSvgProgram);
-  write_file(data.path() / "page.css", assets::kStyle);
+  write_file(data.path() / "svg.py", asset("svg.py"));
+  write_file(data.path() / "page.css", asset("page.css"));
   write_file(data.path() / "charts.json", chart_specifications(all));
   fs::create_directories(folder);
   process::command_result ran;

@@ -1,5 +1,6 @@
 // Which charts a page has, and where their labels stand.
 #include "html/charts.hpp"
+#include "os/assets.hpp"
 #include "storage/read.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
@@ -238,7 +239,7 @@ TEST_CASE("labels are moved apart, as little as that takes", "[html]") {
 }
 
 TEST_CASE("labels are kept apart in plots as high as they are", "[html]") {
-  const std::string charts(html::assets::kCharts);
+  const std::string charts(asset("charts.json"));
   for (const auto& [chart, height] : {std::pair{"relative", html::kLinesHeight},
                                       {"rate", html::kLinesHeight},
                                       {"roofline", html::kRooflineHeight}}) {
