@@ -3,6 +3,7 @@
 #include "microbenchmarks/measure.hpp"
 #include "profile/ncu.hpp"
 #include "ranks/rank.hpp"
+#include "setup/plan.hpp"
 #include "worker/worker.hpp"
 #include "xray/analysis.hpp"
 
@@ -36,7 +37,7 @@ int main(int argc, char** argv) {
   if (argc > 2 && argv[1] == kzoo::xray::kAnalysedCommand)
     return kzoo::xray::analysed_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
-  if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand) return kzoo::cli::rank();
+  if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand) return kzoo::setup::rank();
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::fputs("error: the output could not be written\n", stderr);

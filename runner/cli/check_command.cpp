@@ -1,10 +1,11 @@
-#include "cli/setup.hpp"
-#include "cli/source_plugins.hpp"
+#include "cli/commands.hpp"
 #include "devices/devices.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "os/text.hpp"
 #include "run/plan.hpp"
+#include "setup/plan.hpp"
+#include "setup/source_plugins.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@
 namespace kzoo::cli {
 
 int check(const run_options& options) {
-  results::experiment e = load_experiment(options, options);
+  results::experiment e = setup::load_experiment(options, options);
   const auto file = e.file.string();
   // A file can be checked without its device, with a note: builds for a GPU list their variants
   // without a GPU. If there are none, builds for the CPU are used.
@@ -26,7 +27,7 @@ int check(const run_options& options) {
   } catch (const devices::absent& a) {
     missing = a.what();
     device = devices::find("cpu");
-    const auto plugins = discover_plugins(options).files();
+    const auto plugins = setup::discover_plugins(options).files();
     if (e.device.starts_with("cuda") &&
         std::ranges::count(plugins, KZOO_CUDA, &run::plugin_file::kind) > 0) {
       device.abi.kind = KZOO_CUDA;
@@ -34,15 +35,15 @@ int check(const run_options& options) {
     }
   }
   // A space may have thousands of points, which only a run compiles.
-  const std::vector<tuned_source> tuned = take_tuned_sources(e);
+  const std::vector<setup::tuned_source> tuned = setup::take_tuned_sources(e);
   std::size_t points = 0;
-  for (const tuned_source& of : tuned) {
+  for (const setup::tuned_source& of : tuned) {
     print_to(stdout, "{}: its space has {}, which a run compiles and a check does not\n",
              printable(of.path.string()), counted(of.points, "point"));
     points += of.points;
   }
   const run::plan plan =
-      plan_on(std::move(e), std::move(device), options, run::clients_use::describe);
+      setup::plan_on(std::move(e), std::move(device), options, run::clients_use::describe);
   std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
     if (c.client) {
@@ -71,7 +72,7 @@ int check(const run_options& options) {
   print_to(stdout, "{}: ok, {} of {}{} on {} = {} cells on {}\n", file,
            counted(variants, "variant"), counted(plugins, "plugin"), more,
            counted(problems, "problem"), (variants + points) * problems, plan.device.id);
-  if (!options.problems.empty())
+  if (!options.over.problems.empty())
     for (const problem& p : plan.experiment.problems) print_to(stdout, "  {}\n", problem_name(p));
   const std::string& description = plan.experiment.description;
   if (!description.empty()) print_to(stdout, "\n{}\n", description);

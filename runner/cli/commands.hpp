@@ -3,20 +3,19 @@
 
 #include "report/terminal.hpp"
 #include "results/finding.hpp"
+#include "setup/options.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace kzoo::results {
-struct experiment;
-}
-
 namespace kzoo::cli {
+
+using setup::common_options;
+using setup::experiment_options;
 
 // Documented in the README; scripts rely on them.
 inline constexpr int kOk = 0;
@@ -27,13 +26,6 @@ inline constexpr int kRegression = 4;
 inline constexpr int kNotWritten = 5;   // disk full, closed pipe
 inline constexpr int kSignalled = 128;  // plus the signal's number, as in a shell
 
-// Options of every subcommand that loads plugins.
-struct common_options {
-  std::vector<std::string> plugin_folders;  // --plugin-dir, searched before the built-in folders
-  std::vector<std::string> build_args;      // compiler options
-  bool in_process = false;
-};
-
 // Output options of run and rerun.
 struct output_options : common_options {
   report::shown_options shown;
@@ -42,23 +34,6 @@ struct output_options : common_options {
   bool no_journal = false;
   bool quiet = false;
   bool show_errors = false;
-};
-
-// An experiment file, and the command line's overrides.
-struct experiment_options {
-  std::string file;
-  std::string device;                 // "": the file's
-  std::vector<std::string> plugins;   // empty: the file's
-  std::vector<std::string> sizes;     // empty: the file's
-  std::vector<std::string> layouts;   // empty: the file's
-  std::vector<std::string> batches;   // empty: the file's
-  std::vector<std::string> problems;  // by number; empty: all
-  std::string tier;                   // "": the file's
-  // For `tune`:
-  bool tune = false;
-  std::string baseline;                    // "": the file's
-  std::vector<std::string> allow;          // precisions, in addition to the file's
-  std::optional<double> budget_seconds{};  // of the search
 };
 
 // `file` may be "" only with resume: then it is the interrupted run's.
@@ -193,8 +168,6 @@ struct devices_options {
 };
 
 int run(const run_options& options);
-// The hidden subcommand: the process of one rank, see ranks/dispatch.hpp.
-int rank();
 int rerun(const rerun_options& given);
 int tune(const tune_options& options);
 run_options tuning_run(const tune_options& options);
@@ -227,21 +200,5 @@ int status(const status_options& options);
 int merge(const merge_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
-
-// Folders to search: the environment's, then those of the program's build or installed tree.
-std::vector<std::filesystem::path> plugin_folders();
-std::vector<std::filesystem::path> config_path();
-// Folders to search for the charting library: KZOO_CHARTS, ./zoo setup's, the installed tree's.
-std::vector<std::filesystem::path> charts_folders();
-// The folder with the files that `new` and `export` copy: template/, plugins/, manifest/, LICENSE.
-std::filesystem::path source_folder();
-// The plugins' sources in it by name, for example GROUP/NAME/NAME.cu.
-std::map<std::string, std::filesystem::path> plugin_sources();
-// The steps of ladders, in folders GROUP/NUMBER_NAME, with each step's group.
-std::map<std::string, std::string> ladder_steps();
-// The folder with the recipe for compiling plugins (compile/recipe.hpp).
-std::filesystem::path recipe_folder();
-// The library that launches packed kernels: manifest/pack.hpp. It may be missing.
-std::filesystem::path launcher_library();
 
 }  // namespace kzoo::cli

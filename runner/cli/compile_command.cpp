@@ -1,12 +1,12 @@
 // `runner compile`: plugins as libraries, for machines that run them.
 
 #include "cli/commands.hpp"
-#include "cli/source_plugins.hpp"
 #include "compile/annotations.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
+#include "setup/source_plugins.hpp"
 
 #include <fmt/format.h>
 
@@ -64,9 +64,9 @@ void prepare_to_compile(const compile_options& options) {
 
 fs::path compiled_to_folder(const compile_options& options, const std::string& file) {
   const fs::path library = library_of(options, file);
-  const run::plugin_file made =
-      compiled_library(file, kind_asked(options), {options.build_args, options.architectures});
-  if (options.device_code_only) require_device_code(made);
+  const run::plugin_file made = setup::compiled_library(
+      file, kind_asked(options), {options.build_args, options.architectures});
+  if (options.device_code_only) setup::require_device_code(made);
   replace_file(library, content_of(made.file));
   return library;
 }

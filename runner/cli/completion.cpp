@@ -1,9 +1,10 @@
 #include "cli/command_line.hpp"
+#include "os/places.hpp"
 
-#include "cli/setup.hpp"
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"
 #include "experiment/find_file.hpp"
+#include "setup/plan.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -59,13 +60,13 @@ void offer_files(word_list& found, const std::string& typed,
 void offer_plugins(word_list& found, const std::string& typed, const common_options& options) {
   if (typed.find('/') != std::string::npos || typed.starts_with('.'))
     return offer_files(found, typed, {".cu", ".cpp", ".so", ".toml"});
-  const run::plugin_discovery plugins = discover_plugins(options);
+  const run::plugin_discovery plugins = setup::discover_plugins(options);
   const std::size_t colon = typed.find(':');
   for (const run::plugin_file& file : plugins.files()) {
     if (colon == std::string::npos) {
       found.push_back(file.name);
     } else if (file.name == typed.substr(0, colon)) {
-      const auto plugin = clients_for(options, kLoadVariantsSeconds)(file.file)->open();
+      const auto plugin = setup::clients_for(options, kLoadVariantsSeconds)(file.file)->open();
       for (const auto& v : plugin.variants) found.push_back(file.name + ':' + v.id);
     }
   }

@@ -1,5 +1,4 @@
 #include "cli/commands.hpp"
-#include "cli/measured.hpp"
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "experiment/names.hpp"
@@ -8,6 +7,7 @@
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
 #include "roofline/roofline.hpp"
+#include "setup/peaks.hpp"
 #include "storage/peaks_json.hpp"
 #include "storage/results_json.hpp"
 
@@ -41,7 +41,7 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
     line("now", monitor.absent().empty() ? to_string(monitor.read()) : monitor.absent());
   }
   if (!peaks) return line("peaks", "not measured: runner devices --measure --device " + d.id);
-  line("peaks", fmt::format("measured {}, {}", peaks->measured, peaks_file(d).string()));
+  line("peaks", fmt::format("measured {}, {}", peaks->measured, setup::peaks_file(d).string()));
   table t;
   t.add_column("resource", table::align::left);
   t.add_columns({"peak", "spread", "clock"});
@@ -64,7 +64,7 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
 void print_json(const std::vector<results::device>& all) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const results::device& d : all) {
-    const auto peaks = known_peaks(d);
+    const auto peaks = setup::known_peaks(d);
     list.push_back(storage::to_json(d));
     list.back()["peaks"] =
         peaks ? storage::to_json(*peaks, storage::detail::all) : nlohmann::ordered_json();
@@ -77,15 +77,15 @@ void print_json(const std::vector<results::device>& all) {
 int devices(const devices_options& options) {
   std::vector<results::device> all = chosen(options);
   for (results::device& d : all)
-    if (d.abi.kind == KZOO_CUDA) d.facts["clocks"] = measure_clock_lock(d).words;
+    if (d.abi.kind == KZOO_CUDA) d.facts["clocks"] = setup::measure_clock_lock(d).words;
   if (options.measure)
-    for (const results::device& d : all) measure_peaks(d);
+    for (const results::device& d : all) setup::measure_peaks(d);
   if (options.json) {
     print_json(all);
     return kOk;
   }
   const bool colour = report::wants_colour(stdout);
-  for (const results::device& d : all) print(d, known_peaks(d), colour);
+  for (const results::device& d : all) print(d, setup::known_peaks(d), colour);
   const std::string why = options.device.empty() ? devices::why_no_cuda() : "";
   if (!why.empty()) print_to(stdout, "{}\n", why);
   return kOk;

@@ -8,6 +8,7 @@
 #include "input/read_file.hpp"
 #include "os/assets.hpp"
 #include "os/output.hpp"
+#include "os/places.hpp"
 #include "os/printable.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
@@ -117,11 +118,8 @@ exported_unit of_zoo(const tuned_plugin& plugin) {
                   "./mine.cu`");
   }
   const fs::path source = fs::canonical(found->second);
-  return {"",
-          source,
-          {zoo_settings(source), "", "", {}},
-          {},
-          fs::canonical(source_folder() / "plugins")};
+  return {
+      "", source, {zoo_settings(source), "", "", {}}, {}, fs::canonical(data_folder() / "plugins")};
 }
 
 // The variant's id in a build of its configuration alone; "": the only variant.
@@ -263,10 +261,10 @@ int export_kernels(const export_options& options) {
   const compile::recipe how = compile::read_recipe(recipe_folder(), is_cuda ? "cuda" : "cpu");
   exported_project p = project_of(t, options.file, name);
   if (is_cuda) p.architectures = architectures_of(t, how);
-  file_texts files = compile::exported_files(p, how, source_folder() / "manifest");
+  file_texts files = compile::exported_files(p, how, data_folder() / "manifest");
   compile::add_text("README.md", readme_of(t, p, is_cuda), files);
   compile::add_text("tuned.json", storage::to_text(for_others(t)), files);
-  compile::add_text("LICENSE.kernel-zoo", input::read_file(source_folder() / "LICENSE"), files);
+  compile::add_text("LICENSE.kernel-zoo", input::read_file(data_folder() / "LICENSE"), files);
   write_folder(folder, files);
   print_to(stderr, "{}", left_out_text(p));
   print_to(stdout,

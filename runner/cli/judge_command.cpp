@@ -1,8 +1,6 @@
 // `runner judge`: files with kernels, each judged and timed by itself, for programs.
 
 #include "cli/commands.hpp"
-#include "cli/setup.hpp"
-#include "cli/source_plugins.hpp"
 #include "core/precision.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
@@ -11,6 +9,7 @@
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
+#include "os/places.hpp"
 #include "os/posix.hpp"
 #include "os/printable.hpp"
 #include "os/sha256.hpp"
@@ -18,6 +17,8 @@
 #include "run/device_memory.hpp"
 #include "run/document_head.hpp"
 #include "run/execution.hpp"
+#include "setup/plan.hpp"
+#include "setup/source_plugins.hpp"
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) t
   return std::nullopt;
 } catch (const compile::does_not_compile& fault) {
   return results::no_plugin("compile", fault.what());
-} catch (const has_host_code& fault) {
+} catch (const setup::has_host_code& fault) {
   return results::no_plugin(step::kHostCode, fault.what());
 } catch (const compile::no_cache&) {
   throw;
@@ -118,7 +119,7 @@ class judge_of_files {
     alone.plugins = {*alone.baseline};
     alone.verify.device_code_only = false;
     require_precise_baseline(
-        plan_on(std::move(alone), devices.front(), options_, run::clients_use::describe));
+        setup::plan_on(std::move(alone), devices.front(), options_, run::clients_use::describe));
   }
 
   file_judgement judge(const std::string& name) {
@@ -138,7 +139,8 @@ class judge_of_files {
     e.plugins = {{name, {"FILE", 0, 0}}};
     if (e.baseline) e.plugins.push_back(*e.baseline);
     run::plan plan;
-    if (auto none = why_no_plugin([&] { plan = plan_for(std::move(e), options_); })) return *none;
+    if (auto none = why_no_plugin([&] { plan = setup::plan_for(std::move(e), options_); }))
+      return *none;
     run::check_memory(plan);
     plan.trusts_baseline = true;
     how_.device = plan.device;
@@ -189,9 +191,9 @@ void print(const judge_options& o, const std::string& line, const file_judgement
 results::experiment experiment_of(const judge_options& o) {
   experiment_options how;
   how.file = o.problems;
-  how.device = o.device;
-  how.tier = o.tier;
-  results::experiment e = load_experiment(o, how);
+  if (!o.device.empty()) how.over.device = o.device;
+  if (!o.tier.empty()) how.over.tier = o.tier;
+  results::experiment e = setup::load_experiment(o, how);
   if (!o.baseline.empty()) e.baseline = {o.baseline, {"--baseline", 0, 0}};
   e.plugins.clear();
   return e;

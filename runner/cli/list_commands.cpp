@@ -1,4 +1,4 @@
-#include "cli/setup.hpp"
+#include "cli/commands.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
@@ -6,6 +6,7 @@
 #include "os/printable.hpp"
 #include "report/page.hpp"
 #include "report/terminal.hpp"
+#include "setup/plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,11 +64,11 @@ struct named_plugins {
 
 named_plugins find_named(const common_options& options, const std::vector<std::string>& names,
                          const char* command) {
-  if (names.empty()) return {discover_plugins(options), {}};
+  if (names.empty()) return {setup::discover_plugins(options), {}};
   results::experiment named;
   for (const std::string& name : names) named.plugins.push_back({name, {command, 0, 0}});
   named.overridden.build_args = options.build_args;
-  run::plugin_discovery plugins = discover_plugins(options, named, devices::find("auto"));
+  run::plugin_discovery plugins = setup::discover_plugins(options, named, devices::find("auto"));
   return {std::move(plugins), std::move(named.plugins)};
 }
 
@@ -131,7 +132,7 @@ int list(const list_options& options) {
       return refuse_unknown(s.text, plugins);
   }
   const bool colour = report::wants_colour(stdout);
-  const run::client_factory make_client = clients_for(options, kLoadSeconds);
+  const run::client_factory make_client = setup::clients_for(options, kLoadSeconds);
   table t;
   t.add_columns({"plugin", "device"}, table::align::left);
   t.add_columns({"types", "variants", ""}, table::align::text);
@@ -177,7 +178,7 @@ int describe(const describe_options& options) {
   for (const run::plugin_file& file : named.plugins.files()) {
     if (!named.has(file.name)) continue;
     any = true;
-    const described d = load(file, clients_for(options, kLoadSeconds));
+    const described d = load(file, setup::clients_for(options, kLoadSeconds));
     print_to(stdout, "{}\n  file      {}\n", report::styled(file.name, style::bold, colour),
              printable(file.file.string()));
     if (d.plugin) {

@@ -1,10 +1,10 @@
 #include "cli/needs.hpp"
 
-#include "cli/setup.hpp"
 #include "compile/description.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "run/choose_cells.hpp"
+#include "setup/plan.hpp"
 
 #include <set>
 #include <utility>
@@ -36,8 +36,8 @@ needs of_experiment(results::experiment e) {
 // Needs of single cells, on a device that the command decides.
 template <class Options>
 needs of_cells(const Options& o, const char* device) {
-  results::experiment e = load_experiment(o, o);
-  select_cells(e, run::parse_cells(o.cells));
+  results::experiment e = setup::load_experiment(o, o);
+  setup::select_cells(e, run::parse_cells(o.cells));
   e.device = device;
   return of_experiment(std::move(e));
 }
@@ -46,8 +46,8 @@ needs of_cells(const Options& o, const char* device) {
 
 needs needs_of(const run_options& o) {
   if (o.resume) return of_experiment(resumed_experiment(o));
-  if (!o.file.empty()) return of_experiment(load_experiment(o, o));
-  return {{o.device}, {}, true};
+  if (!o.file.empty()) return of_experiment(setup::load_experiment(o, o));
+  return {{o.over.device.value_or("")}, {}, true};
 }
 
 needs needs_of(const tune_options& o) { return needs_of(tuning_run(o)); }
@@ -84,11 +84,11 @@ needs needs_of(const compile_options& o) {
 
 needs needs_of(const watch_options& o) {
   watch_options with_source = o;
-  with_source.plugins.push_back(o.source);
-  return of_experiment(load_experiment(with_source, with_source));
+  with_source.over.plugins.push_back(o.source);
+  return of_experiment(setup::load_experiment(with_source, with_source));
 }
 
-needs needs_of(const submit_options& o) { return of_experiment(load_experiment(o, o)); }
+needs needs_of(const submit_options& o) { return of_experiment(setup::load_experiment(o, o)); }
 
 needs needs_of(const report_options& o) {
   needs found;

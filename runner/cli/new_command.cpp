@@ -7,6 +7,7 @@
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
 #include "os/output.hpp"
+#include "os/places.hpp"
 #include "os/printable.hpp"
 
 #include <fmt/format.h>
@@ -89,7 +90,7 @@ int make_new(const new_options& options) {
   }
   const fs::path folder = options.out.empty() ? name : options.out;
   require_new_folder(folder);
-  const fs::path sources = source_folder();
+  const fs::path sources = data_folder();
   file_texts files;
   compile::build_settings settings;
   if (options.from.empty()) {

@@ -1,5 +1,5 @@
+#include "cli/commands.hpp"
 #include "cli/exports.hpp"
-#include "cli/setup.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
@@ -9,6 +9,7 @@
 #include "report/launches.hpp"
 #include "report/terminal.hpp"
 #include "run/choose_cells.hpp"
+#include "setup/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -83,9 +84,9 @@ std::string markdown_of(const profile::document& d) {
 
 int profile(const profile_options& options) {
   auto names = run::parse_cells(options.cells);
-  results::experiment e = load_experiment(options, options);
+  results::experiment e = setup::load_experiment(options, options);
   results::device gpu = gpu_for(e.device);
-  const run::plan plan = plan_of_cells(std::move(e), std::move(gpu), options, names);
+  const run::plan plan = setup::plan_of_cells(std::move(e), std::move(gpu), options, names);
   const auto cells = run::choose(plan, names);
   profile::tool ncu = profile::find_tool(options.ncu);
   ncu.arguments = options.ncu_arguments;

@@ -2,6 +2,7 @@
 #include "cli/exports.hpp"
 #include "html/page.hpp"
 #include "os/output.hpp"
+#include "os/places.hpp"
 #include "report/focus.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"

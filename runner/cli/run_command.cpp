@@ -1,7 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
 #include "cli/journals.hpp"
-#include "cli/setup.hpp"
 #include "compare/compare.hpp"
 #include "experiment/load.hpp"
 #include "os/interrupt.hpp"
@@ -14,6 +13,7 @@
 #include "run/document_head.hpp"
 #include "run/execution.hpp"
 #include "run/plan.hpp"
+#include "setup/plan.hpp"
 #include "storage/read.hpp"
 
 #include "input/diagnostics.hpp"
@@ -28,6 +28,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,7 @@ std::string code_named_by(const results::experiment& e, const experiment_options
                           const common_options& common = {}) {
   std::string named;
   const auto is_given = [&](const selector& s) {
-    return std::ranges::count(given.plugins, s.text, stored_name) > 0;
+    return std::ranges::count(given.over.plugins, s.text, setup::stored_name) > 0;
   };
   const auto note = [&](const selector& s) {
     if (as_file(s.text) && !is_given(s)) named = "a file to load as a plugin: " + s.text;
@@ -160,25 +161,29 @@ void check_trusted(const std::string& named, const std::string& file, bool trust
 
 // The interrupted run's options, unless this command line replaces them.
 run_options with_recorded_options(const document& then, run_options options) {
-  const auto& over = then.experiment.overridden;
-  if (options.device.empty()) options.device = over.device.value_or("");
+  const results::overrides& was = then.experiment.overridden;
+  results::overrides& over = options.over;
   // Naming a tuned source includes everything that ran with it.
   const auto was_run = [&](const std::string& name) {
-    return std::ranges::count(over.plugins, stored_name(name)) > 0;
+    return std::ranges::count(was.plugins, setup::stored_name(name)) > 0;
   };
-  if (options.plugins.empty() || (over.tune && std::ranges::all_of(options.plugins, was_run)))
-    options.plugins = over.plugins;
-  if (options.sizes.empty()) options.sizes = over.sizes;
-  if (options.layouts.empty()) options.layouts = over.layouts;
-  if (options.batches.empty()) options.batches = over.batches;
-  if (options.problems.empty()) options.problems = over.problems;
-  if (options.tier.empty()) options.tier = over.tier.value_or("");
-  options.tune = options.tune || over.tune;
-  if (options.baseline.empty()) options.baseline = over.baseline.value_or("");
-  if (options.allow.empty()) options.allow = over.allow;
-  if (!options.budget_seconds) options.budget_seconds = over.budget_seconds;
-  if (options.build_args.empty()) options.build_args = over.build_args;
-  options.in_process = options.in_process || then.invoked.in_process;
+  if (was.tune && std::ranges::all_of(over.plugins, was_run)) over.plugins.clear();
+  const auto keep = [](auto& given, const auto& recorded) {
+    if (given == std::remove_cvref_t<decltype(given)>{}) given = recorded;
+  };
+  keep(over.device, was.device);
+  keep(over.plugins, was.plugins);
+  keep(over.sizes, was.sizes);
+  keep(over.layouts, was.layouts);
+  keep(over.batches, was.batches);
+  keep(over.problems, was.problems);
+  keep(over.tier, was.tier);
+  keep(over.tune, was.tune);
+  keep(over.baseline, was.baseline);
+  keep(over.allow, was.allow);
+  keep(over.budget_seconds, was.budget_seconds);
+  keep(options.build_args, was.build_args);
+  keep(options.in_process, then.invoked.in_process);
   return options;
 }
 
@@ -192,9 +197,9 @@ bool differs(const fs::path& file, const std::string& text) try {
 
 // The file on the command line, else the text in the journal.
 results::experiment continued_experiment(const document& then, const run_options& options) {
-  if (!options.file.empty()) return load_experiment(options, options);
+  if (!options.file.empty()) return setup::load_experiment(options, options);
   const results::experiment& e = then.experiment;
-  return experiment::load_text(e.file, e.text, overrides_of(options, options));
+  return experiment::load_text(e.file, e.text, setup::overrides_of(options, options));
 }
 
 // A note in the results on the effects of the interruption.
@@ -228,7 +233,7 @@ struct held_journal {
 // Runs the rest of the experiment. Refuses it if anything has changed since the journal.
 int go_on(results::experiment e, const run_options& options, held_journal before) {
   document& then = before.content.results;
-  run::plan plan = plan_for(std::move(e), options);
+  run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.inputs, before.file.file());
 
@@ -248,7 +253,7 @@ int go_on(results::experiment e, const run_options& options, held_journal before
   if (broken) head.notes.push_back(note_on_break(then, plan, head.host));
   run::take_over(then, plan, head, before.name());
   before.file.cut_off(before.content.whole_bytes);
-  if (broken) before.file.resumed(run::utc_now(), head.host, head.notes.back());
+  if (broken) before.file.resumed(utc_now(), head.host, head.notes.back());
   return run_and_report(plan, std::move(head), std::move(before.file), files, options);
 }
 
@@ -262,7 +267,7 @@ void check_budget(const run_options& given, const document& then, const std::str
   }
   std::size_t open = 0;
   for (const results::ranking& r : results::rank(then)) open += r.open.size();
-  if (!given.budget_seconds || open == 0) return;
+  if (!given.over.budget_seconds || open == 0) return;
   input::refuse("--budget",
                 fmt::format("the budget of {} was over before {} of its cells were decided, and a "
                             "run that is continued does not open them again: tune anew without "
@@ -293,7 +298,7 @@ int resume(const run_options& given) {
 // Runs the experiment with the given journal, or a new one.
 int begin(results::experiment e, const run_options& options,
           std::optional<storage::journal> given = {}) {
-  run::plan plan = plan_for(std::move(e), options);
+  run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.inputs, given ? given->file() : fs::path(options.journal));
   const document head = run::head_of(plan);
@@ -318,7 +323,7 @@ int begin_or_go_on(results::experiment e, const run_options& options) {
 
 int run(const run_options& options) {
   if (options.resume) return resume(options);
-  results::experiment e = load_experiment(options, options);
+  results::experiment e = setup::load_experiment(options, options);
   e.verify.show_errors = options.show_errors;
   return options.or_resume ? begin_or_go_on(std::move(e), options) : begin(std::move(e), options);
 }
@@ -331,7 +336,7 @@ int rerun(const rerun_options& given) {
   results::experiment e = stored_experiment(then);
   e.verify.show_errors = options.show_errors;
   check_trusted(code_named_by(e), given.file, given.trust_folders);
-  run::plan plan = plan_for(std::move(e), options);
+  run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
   plan.inputs.emplace_back(given.file);
   exports files(options, plan.inputs, options.journal);

@@ -36,20 +36,21 @@ void add_common(CLI::App& app, common_options& o) {
 CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* name,
                             const char* help) {
   auto* file = app.add_option(name, o.file, help);
-  add_value(app, "--device", o.device, "NAME",
+  add_value(app, "--device", o.over.device, "NAME",
             "auto, cpu, cuda, cuda:N or cuda:all; default: the file's");
-  add_words(app, "--plugins", o.plugins,
+  add_words(app, "--plugins", o.over.plugins,
             "Names, name:variant, globs, or files such as ./mine.cu, separated by commas");
-  add_words(app, "--sizes", o.sizes, "N or MxNxK, separated by commas");
-  add_words(app, "--layouts", o.layouts, "nn, nt, tn or tt, separated by commas");
-  add_words(app, "--batches", o.batches, "Numbers of products in a batch, separated by commas");
-  add_words(app, "--problems", o.problems,
+  add_words(app, "--sizes", o.over.sizes, "N or MxNxK, separated by commas");
+  add_words(app, "--layouts", o.over.layouts, "nn, nt, tn or tt, separated by commas");
+  add_words(app, "--batches", o.over.batches,
+            "Numbers of products in a batch, separated by commas");
+  add_words(app, "--problems", o.over.problems,
             "Only these problems of all that there would be, numbered from 0: 3,7,12-15");
   return file;
 }
 
 void add_tier(CLI::App& app, experiment_options& o) {
-  add_value(app, "--verify", o.tier, "TIER", "How much is checked: quick, full or paranoid");
+  add_value(app, "--verify", o.over.tier, "TIER", "How much is checked: quick, full or paranoid");
 }
 
 void add_cells(CLI::App& app, std::vector<std::string>& cells) {

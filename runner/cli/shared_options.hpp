@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,14 @@ template <class T>
 CLI::Option* add_value(CLI::App& app, const char* flag, T& out, const char* value,
                        const char* help) {
   return app.add_option(flag, out, help)->type_name(value);
+}
+// An empty value counts as none.
+inline CLI::Option* add_value(CLI::App& app, const char* flag, std::optional<std::string>& out,
+                              const char* value, const char* help) {
+  const auto set = [&out](const std::string& given) {
+    if (!given.empty()) out = given;
+  };
+  return app.add_option_function<std::string>(flag, set, help)->type_name(value);
 }
 // For output other than the command's tables.
 void add_file(CLI::App& app, const char* flag, std::string& name, const char* help);

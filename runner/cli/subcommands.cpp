@@ -37,8 +37,9 @@ int run_what_is_named(const run_options& o) {
 
 void add_resume(CLI::App& app, run_options& o) {
   auto* resume =
-      add_value(app, "--resume", o.resume, "[JOURNAL]",
-                "Continue an interrupted run: its journal, default the newest; needs no FILE")
+      app.add_option("--resume", o.resume,
+                     "Continue an interrupted run: its journal, default the newest; needs no FILE")
+          ->type_name("[JOURNAL]")
           ->expected(0, 1)
           ->default_str("")
           ->excludes("--journal")
@@ -73,10 +74,10 @@ void add_tune(CLI::App& runner, call& c) {
   add_experiment(app, o, "SOURCE_OR_FILE",
                  "A source such as mine.cu, with --sizes, or an experiment file");
   add_tier(app, o);
-  add_value(app, "--baseline", o.baseline, "NAME",
+  add_value(app, "--baseline", o.over.baseline, "NAME",
             "The kernel to compare with; default: the file's");
   add_words(
-      app, "--allow", o.allow,
+      app, "--allow", o.over.allow,
       "Precisions that results may be computed in, beside that of their matrices and what the "
       "file allows: tf32, bf16, ...");
   add_value(app, "--budget", o.budget, "TIME",

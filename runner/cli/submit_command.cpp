@@ -1,5 +1,4 @@
 #include "cli/commands.hpp"
-#include "cli/setup.hpp"
 #include "cluster/slurm.hpp"
 #include "cluster/submission.hpp"
 #include "input/diagnostics.hpp"
@@ -8,7 +7,8 @@
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
-#include "run/document_head.hpp"
+#include "os/text.hpp"
+#include "setup/plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +36,7 @@ void check_for_nodes(const results::experiment& e, const submit_options& options
         "--device",
         "name it, cuda or cpu: with \"auto\" a node without a GPU would run the simulator");
   }
-  if (!options.problems.empty())
+  if (!options.over.problems.empty())
     input::refuse("--problems", "each shard gets its own; leave the others out of the experiment");
   std::vector<selector> named = e.plugins;
   if (e.baseline) named.push_back(*e.baseline);
@@ -64,7 +64,7 @@ void check_for_nodes(const results::experiment& e, const submit_options& options
 
 fs::path new_folder(const submit_options& options, const results::experiment& e) {
   if (!options.folder.empty()) return fs::absolute(options.folder).lexically_normal();
-  std::string when = run::utc_now();
+  std::string when = utc_now();
   std::erase(when, 'Z');
   const fs::path name = fs::absolute(fmt::format("results/{}_{}_slurm", file_name_from(when),
                                                  file_name_from(e.file.stem().string())));
@@ -208,7 +208,7 @@ void wait_for_end(const cluster::submission& s) {
 }  // namespace
 
 int submit(const submit_options& options) {
-  const results::experiment e = load_experiment(options, options);
+  const results::experiment e = setup::load_experiment(options, options);
   check_for_nodes(e, options);
   const cluster::batch b = batch_of(e, options);
   if (options.dry_run) {

@@ -56,24 +56,24 @@ std::string by_source(const std::string& kernel, const std::vector<std::string>&
 
 run_options tuning_run(const tune_options& given) {
   run_options options = given;
-  options.tune = true;
-  if (!given.budget.empty()) options.budget_seconds = seconds_in(given.budget);
+  results::overrides& over = options.over;
+  over.tune = true;
+  if (!given.budget.empty()) over.budget_seconds = seconds_in(given.budget);
   if (is_source(given.file)) {
-    if (given.sizes.empty() && !given.resume) {
+    if (over.sizes.empty() && !given.resume) {
       input::refuse("--sizes",
                     fmt::format("which problems is {} to be tuned for? Name their sizes, "
                                 "such as --sizes 1024,4096x11008x4096",
                                 given.file));
     }
-    options.plugins.insert(options.plugins.begin(), given.file);
+    over.plugins.insert(over.plugins.begin(), given.file);
     options.file = kExperiment;
   }
-  options.baseline = by_source(given.baseline, options.plugins);
+  if (!over.baseline) return options;
+  over.baseline = by_source(*over.baseline, over.plugins);
   // A baseline must run to be compared with.
-  const auto is_named = [&](const std::string& name) { return name == options.baseline; };
-  if (!options.baseline.empty() && !options.plugins.empty() &&
-      std::ranges::none_of(options.plugins, is_named))
-    options.plugins.push_back(options.baseline);
+  if (!over.plugins.empty() && std::ranges::count(over.plugins, *over.baseline) == 0)
+    over.plugins.push_back(*over.baseline);
   return options;
 }
 

@@ -1,8 +1,5 @@
-#include "cli/access_analysis.hpp"
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
-#include "cli/setup.hpp"
-#include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
 #include "input/diagnostics.hpp"
@@ -12,6 +9,9 @@
 #include "report/terminal.hpp"
 #include "results/finding.hpp"
 #include "run/validate.hpp"
+#include "setup/access_analysis.hpp"
+#include "setup/plan.hpp"
+#include "setup/source_plugins.hpp"
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ target target_of_source(const validate_options& options, const run::client_facto
   e.overridden.build_args = options.build_args;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
   results::device device = devices::find(options.device.empty() ? "auto" : options.device);
-  const run::plugin_discovery plugins = discover_plugins(options, e, device);
+  const run::plugin_discovery plugins = setup::discover_plugins(options, e, device);
   run::plan plan = run::make_plan(e, std::move(device), plugins, make_client);
   return {plan.device, std::move(plan.plugins)};
 }
@@ -75,7 +75,7 @@ target target_of_source(const validate_options& options, const run::client_facto
 target target_of_name(const validate_options& options, const run::client_factory& make_client) {
   results::experiment e;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
-  const run::plugin_discovery plugins = discover_plugins(options);
+  const run::plugin_discovery plugins = setup::discover_plugins(options);
   std::vector<std::string> devices{options.device};
   if (options.device.empty()) devices = {"auto", "cpu"};
   target t;
@@ -151,7 +151,7 @@ int validate(const validate_options& options) {
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");
   how.show_errors = options.show_errors;
-  how.find_access_analysis = access_analyses(options.build_args);
+  how.find_access_analysis = setup::access_analyses(options.build_args);
   if (!options.size.empty()) {
     how.size = experiment::parse_shape(options.size);
     if (!how.size) refuse_flag("--size", experiment::kShapeForm, options.size);
@@ -167,7 +167,7 @@ int validate(const validate_options& options) {
     if (!how.layout) refuse_flag("--layout", experiment::kLayoutForm, options.layout);
   }
   how.beside = read_kind(options);
-  const run::client_factory make_client = clients_for(options, options.timeout_seconds);
+  const run::client_factory make_client = setup::clients_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what = !file                         ? target_of_name(options, make_client)
                 : file->path.ends_with(".so") ? target_of_library(options, *file, make_client)
@@ -176,7 +176,7 @@ int validate(const validate_options& options) {
   if (!options.in_process) how.side_by_side = variants_side_by_side(what.device);
   results::experiment named;
   named.plugins = {{options.plugin, {"validate", 0, 0}}};
-  export_files files(files_of(named, what.plugins));
+  export_files files(setup::files_of(named, what.plugins));
   export_file* const json = files.add("--json", options.json);
   report::validation_text text(files.on_stdout() ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);

@@ -1,7 +1,6 @@
 // `runner watch`: compiles and runs a source whenever it is saved.
 
 #include "cli/commands.hpp"
-#include "cli/setup.hpp"
 #include "compile/source_plugin.hpp"
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
@@ -11,6 +10,7 @@
 #include "run/device_memory.hpp"
 #include "run/document_head.hpp"
 #include "run/execution.hpp"
+#include "setup/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ class watcher {
                                           input::in_quotes(options.source)));
     }
     name_ = fs::path(source_->path).stem().string();
-    options_.plugins.insert(options_.plugins.begin(), options.source);
+    options_.over.plugins.insert(options_.over.plugins.begin(), options.source);
   }
 
   fs::path folder() const { return fs::absolute(source_->path).parent_path(); }
@@ -86,7 +86,7 @@ class watcher {
   // Compiles and runs the current source, and prints a line. A source with errors leaves the
   // earlier results. Throws input::invalid if the first source is bad usage.
   void run_once() try {
-    run::plan plan = plan_for(load_experiment(options_, options_), options_);
+    run::plan plan = setup::plan_for(setup::load_experiment(options_, options_), options_);
     begun_ = true;
     const auto mine = std::ranges::find(plan.plugins, name_,
                                         [](const run::loaded_plugin& p) { return p.record.name; });

@@ -1,6 +1,5 @@
+#include "cli/commands.hpp"
 #include "cli/exports.hpp"
-#include "cli/setup.hpp"
-#include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"
 #include "html/page.hpp"
 #include "input/diagnostics.hpp"
@@ -10,6 +9,8 @@
 #include "report/launches.hpp"
 #include "report/terminal.hpp"
 #include "run/choose_cells.hpp"
+#include "setup/plan.hpp"
+#include "setup/source_plugins.hpp"
 #include "xray/analysis.hpp"
 
 #include <fmt/format.h>
@@ -24,20 +25,21 @@ namespace {
 
 // Plans for the simulator, which counts every access.
 run::plan simulated_plan(const xray_options& options, std::vector<run::cell_name>& names) {
-  if (!options.device.empty() && options.device != "cpu") {
+  if (options.over.device.value_or("cpu") != "cpu") {
     input::refuse(
         "--device",
         fmt::format("xray counts in the simulator, whatever GPU there is: leave out --device {}",
-                    options.device));
+                    *options.over.device));
   }
-  return plan_of_cells(load_experiment(options, options), devices::find("cpu"), options, names);
+  return setup::plan_of_cells(setup::load_experiment(options, options), devices::find("cpu"),
+                              options, names);
 }
 
-analysed_variant analysed_build(const run::plan& plan, const run::chosen_cell& c) {
+setup::analysed_variant analysed_build(const run::plan& plan, const run::chosen_cell& c) {
   const results::plugin_record& plugin = c.plugin->record;
   const std::uint32_t variant = c.variant->index;
   if (plugin.source.empty()) return {xray::analysed_build(plugin.file), variant};
-  return analysed_source(plugin, variant, plan.experiment.overridden.build_args);
+  return setup::analysed_source(plugin, variant, plan.experiment.overridden.build_args);
 }
 
 xray::analysed analyse_one(const run::plan& plan, const run::chosen_cell& c, std::uint64_t blocks) {
@@ -49,7 +51,7 @@ xray::analysed analyse_one(const run::plan& plan, const run::chosen_cell& c, std
                     "it does not run in the simulator, but as native code of the CPU");
     }
     constexpr double kSlower = 10;  // than a run, at the least
-    const analysed_variant at = analysed_build(plan, c);
+    const setup::analysed_variant at = analysed_build(plan, c);
     a.found = xray::analyse({at.library.string(), at.variant, a.problem, blocks},
                             kSlower * plan.experiment.verify.timeout_seconds);
   } catch (const failure& f) {

@@ -1,5 +1,6 @@
 #include "os/text.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,6 +78,11 @@ std::string time_text(double ms) {
   if (ms * 1e3 < 999.5) return number_text(ms * 1e3) + " us";
   if (ms < 999.5) return number_text(ms) + " ms";
   return number_text(ms / 1e3) + " s";
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%FT%TZ}", fmt::gmtime(now));
 }
 
 }  // namespace kzoo

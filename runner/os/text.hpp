@@ -47,4 +47,7 @@ std::string number_text(double x);
 // "53.4 TFLOP/s", "137 MB": three significant digits, an SI prefix, below 1000.
 std::string quantity_text(double x, std::string_view unit);
 
+// The current UTC time in ISO 8601, the format of stored results.
+std::string utc_now();
+
 }  // namespace kzoo

@@ -2,16 +2,15 @@
 
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"
+#include "os/text.hpp"
 #include "reference/expected_result.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <map>
@@ -73,11 +72,6 @@ std::string host_name() {
 }
 
 }  // namespace
-
-std::string utc_now() {
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  return fmt::format("{:%FT%TZ}", fmt::gmtime(now));
-}
 
 document head_of(const plan& p) {
   document d;

@@ -11,9 +11,6 @@ namespace kzoo::run {
 
 results::document head_of(const plan& p);
 
-// The current UTC time in ISO 8601, the format of stored results.
-std::string utc_now();
-
 // Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
 // Throws input::invalid, naming `place`, unless they are each problem's first cells in the plan.
 void take_over(results::document& interrupted, const plan& p, results::document& head,

@@ -11,7 +11,7 @@
 #include "support/text.hpp"
 #include "support/verdicts.hpp"
 
-#include "cli/commands.hpp"
+#include "os/places.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -95,9 +95,7 @@ results::document large_document(std::size_t problems, std::size_t kernels) {
   return d;
 }
 
-std::optional<html::charting_library> library() {
-  return html::find_library(cli::charts_folders());
-}
+std::optional<html::charting_library> library() { return html::find_library(charts_folders()); }
 
 // The library and a browser, or the test is skipped.
 void need_browser() {

@@ -1,6 +1,6 @@
 // `runner report --svg`: the page's charts as files.
-#include "cli/commands.hpp"
 #include "html/charts.hpp"
+#include "os/places.hpp"
 #include "storage/read.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
@@ -26,7 +26,7 @@ namespace {
 const fs::path kDocs = source_folder() / "docs";
 
 void need_vega() {
-  if (!html::find_library(cli::charts_folders()))
+  if (!html::find_library(charts_folders()))
     skip("the charting library is not here: ./zoo setup --charts");
 }
 
@@ -115,8 +115,8 @@ TEST_CASE("a page and SVG files have the same specifications", "[cli][.browser]"
   const auto labels =
       page.evaluate("[...document.querySelectorAll('h2')].slice(0, 2).map((h) => h.textContent)");
   nlohmann::json specifications = nlohmann::json::parse(html::chart_specifications(
-      std::vector<html::named_result>{{labels.at(0), &all[0], nullptr, "", cli::ladder_steps()},
-                                      {labels.at(1), &all[1], nullptr, "", cli::ladder_steps()}}));
+      std::vector<html::named_result>{{labels.at(0), &all[0], nullptr, "", ladder_steps()},
+                                      {labels.at(1), &all[1], nullptr, "", ladder_steps()}}));
   CHECK(specifications.size() >= 9);
   for (auto& [name, of_file] : specifications.items()) {
     INFO(name);

@@ -1,23 +1,24 @@
-#include "cli/setup.hpp"
+#include "setup/plan.hpp"
 
-#include "cli/access_analysis.hpp"
-#include "cli/measured.hpp"
-#include "cli/source_plugins.hpp"
+#include "client/plugin_client.hpp"
 #include "devices/devices.hpp"
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
-#include "os/output.hpp"
-#include "ranks/rank.hpp"
-
-#include "client/plugin_client.hpp"
 #include "input/diagnostics.hpp"
+#include "os/output.hpp"
+#include "os/places.hpp"
+#include "ranks/rank.hpp"
+#include "setup/access_analysis.hpp"
+#include "setup/peaks.hpp"
+#include "setup/source_plugins.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <set>
 #include <utility>
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 
 namespace fs = std::filesystem;
 
@@ -57,19 +58,10 @@ std::string stored_name(const std::string& name) {
 }
 
 results::overrides overrides_of(const common_options& common, const experiment_options& options) {
-  results::overrides over;
+  results::overrides over = options.over;
   over.build_args = common.build_args;
-  if (!options.device.empty()) over.device = options.device;
-  if (!options.tier.empty()) over.tier = options.tier;
-  for (const std::string& name : options.plugins) over.plugins.push_back(stored_name(name));
-  if (!options.baseline.empty()) over.baseline = stored_name(options.baseline);
-  over.tune = options.tune;
-  over.allow = options.allow;
-  over.budget_seconds = options.budget_seconds;
-  over.sizes = options.sizes;
-  over.layouts = options.layouts;
-  over.batches = options.batches;
-  over.problems = options.problems;
+  std::ranges::transform(over.plugins, over.plugins.begin(), stored_name);
+  if (over.baseline) over.baseline = stored_name(*over.baseline);
   return over;
 }
 
@@ -186,4 +178,4 @@ int rank() {
   });
 }
 
-}  // namespace kzoo::cli
+}  // namespace kzoo::setup

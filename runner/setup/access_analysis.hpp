@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 
 // Compiles a source's analysed build, with these options. Other plugins need an existing build.
 run::find_access_analysis access_analyses(std::vector<std::string> build_args);
 
-}  // namespace kzoo::cli
+}  // namespace kzoo::setup

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 
 // In $KZOO_PEAKS, else $XDG_CACHE_HOME/kernel-zoo/peaks, else ~/.cache/kernel-zoo/peaks; "" if none
 // is set. The name contains the device's and a digest of the facts that peaks depend on.
@@ -33,4 +33,4 @@ devices::clock_lock measure_clock_lock(const results::device& d);
 // Adds the fact "clocks" to the device. Throws devices::absent unless they are locked.
 void require_locked_clocks(results::device& d);
 
-}  // namespace kzoo::cli
+}  // namespace kzoo::setup

@@ -1,11 +1,12 @@
-#include "cli/commands.hpp"
+#include "os/places.hpp"
+
 #include "os/files.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
-namespace kzoo::cli {
+namespace kzoo {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,12 +50,12 @@ fs::path launcher_library() {
 }
 
 // In the build tree, CMake makes links to them.
-fs::path source_folder() { return in_tree_or("sources", "share/kernel-zoo"); }
+fs::path data_folder() { return in_tree_or("sources", "share/kernel-zoo"); }
 
 std::map<std::string, fs::path> plugin_sources() {
   std::map<std::string, fs::path> found;
   std::error_code fault;
-  for (fs::recursive_directory_iterator at(source_folder() / "plugins", fault), end;
+  for (fs::recursive_directory_iterator at(data_folder() / "plugins", fault), end;
        !fault && at != end; at.increment(fault)) {
     const fs::path& file = at->path();
     if (file.extension() != ".cu" && file.extension() != ".cpp") continue;
@@ -100,4 +101,4 @@ std::vector<fs::path> charts_folders() {
   return folders;
 }
 
-}  // namespace kzoo::cli
+}  // namespace kzoo

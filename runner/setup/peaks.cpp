@@ -1,4 +1,4 @@
-#include "cli/measured.hpp"
+#include "setup/peaks.hpp"
 
 #include "devices/backend.hpp"
 #include "devices/nvml.hpp"
@@ -8,9 +8,9 @@
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "os/sha256.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 #include "roofline/roofline.hpp"
-#include "run/document_head.hpp"
 #include "storage/peaks_json.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,7 +82,7 @@ using microbenchmarks::microbenchmark;
 // Adds the microbenchmarks' measurements to the peaks.
 void add_measured(roofline::peaks& known, const results::device& d,
                   const std::vector<microbenchmark>& which) {
-  known.measured = run::utc_now();
+  known.measured = utc_now();
   for (const microbenchmark& l : which) {
     print_to(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
              l.kernel);
@@ -230,4 +230,4 @@ void require_locked_clocks(results::device& d) {
                                 "--device, or leave the key out."));
 }
 
-}  // namespace kzoo::cli
+}  // namespace kzoo::setup

@@ -1,6 +1,6 @@
-#include "cli/access_analysis.hpp"
+#include "setup/access_analysis.hpp"
 
-#include "cli/source_plugins.hpp"
+#include "setup/source_plugins.hpp"
 #include "xray/analysis.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,4 +53,4 @@ run::find_access_analysis access_analyses(std::vector<std::string> build_args) {
   };
 }
 
-}  // namespace kzoo::cli
+}  // namespace kzoo::setup

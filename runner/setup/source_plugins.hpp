@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 
 // Thrown when host code is refused. what() names its kind, and alternatives.
 class has_host_code : public std::runtime_error {
@@ -56,4 +56,4 @@ run::plugin_file compiled_library(const std::filesystem::path& file, kzoo_device
 // Throws has_host_code if it has host code.
 void require_device_code(const run::plugin_file& p);
 
-}  // namespace kzoo::cli
+}  // namespace kzoo::setup

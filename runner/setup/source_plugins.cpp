@@ -1,6 +1,5 @@
-#include "cli/source_plugins.hpp"
+#include "setup/source_plugins.hpp"
 
-#include "cli/commands.hpp"
 #include "compile/description.hpp"
 #include "compile/project.hpp"
 #include "compile/tuned_plugin.hpp"
@@ -12,6 +11,7 @@
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
+#include "os/places.hpp"
 #include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
@@ -28,7 +28,7 @@
 #include <system_error>
 #include <utility>
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 namespace {
 
 namespace fs = std::filesystem;
@@ -477,4 +477,4 @@ analysed_variant analysed_source(const results::plugin_record& plugin, std::uint
   return {made.library, variant - before};
 }
 
-}  // namespace kzoo::cli
+}  // namespace kzoo::setup

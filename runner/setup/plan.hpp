@@ -1,13 +1,13 @@
 #pragma once
-// Set-up that several subcommands share.
+// A run set up from a command line: its experiment, plugins, devices and peaks.
 
-#include "cli/commands.hpp"
 #include "results/experiment.hpp"
 #include "run/choose_cells.hpp"
 #include "run/plan.hpp"
 #include "run/plugin_discovery.hpp"
+#include "setup/options.hpp"
 
-namespace kzoo::cli {
+namespace kzoo::setup {
 
 run::plugin_discovery discover_plugins(const common_options& options);
 // Also compiles the files that the experiment names as plugins, and replaces them by names.
@@ -30,4 +30,7 @@ void select_cells(results::experiment& e, const std::vector<run::cell_name>& nam
 run::plan plan_of_cells(results::experiment e, results::device device,
                         const common_options& options, std::vector<run::cell_name>& names);
 
-}  // namespace kzoo::cli
+// The process of a rank, whose plan this makes from the head of the results: ranks/rank.hpp.
+int rank();
+
+}  // namespace kzoo::setup
