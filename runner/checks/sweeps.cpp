@@ -152,14 +152,10 @@ std::vector<problem> shapes(const candidate& c) {
   for (std::int64_t k = 128; k <= 320; k += 64) list.push_back(sized(c, {64, 64, k}));
   // Few tiles of C and a large K, where split-K and stream-K kernels divide a tile's work.
   for (const std::int64_t n : {50, 70}) list.push_back(sized(c, {40, n, 2001}));
-  for (const std::int64_t padding : {1, 8}) {
-    for (const shape& size : {shape{64, 64, 64}, shape{97, 89, 101}, shape{129, 136, 40}}) {
-      list.push_back(sized(c, size));
-      list.back().padding = padding;
-    }
-  }
-  list.push_back(sized(c, {97, 89, 101}));
-  list.back().padding = 1000;  // parts of larger matrices
+  for (const std::int64_t padding : {1, 8})
+    for (const shape& size : {shape{64, 64, 64}, shape{97, 89, 101}, shape{129, 136, 40}})
+      list.emplace_back(sized(c, size)).padding = padding;
+  list.emplace_back(sized(c, {97, 89, 101})).padding = 1000;  // parts of larger matrices
   return list;
 }
 
@@ -168,17 +164,17 @@ std::vector<problem> scalars(const candidate& c) {
   const bool integer = is_integer(c.current_problem().dtype);
   const double some_alpha = integer ? -3.0 : -0.7, some_beta = integer ? -2.0 : -1.3;
   std::vector<problem> list;
-  const auto add = [&](const shape& size, double alpha, double beta, std::int64_t padding) {
-    list.push_back(sized(c, size));
-    list.back().alpha = alpha;
-    list.back().beta = beta;
-    list.back().padding = padding;
+  const auto add = [&](const shape& size, double alpha, double beta,
+                       std::int64_t padding) -> problem& {
+    problem& p = list.emplace_back(sized(c, size));
+    p.alpha = alpha;
+    p.beta = beta;
+    p.padding = padding;
+    return p;
   };
-  for (const double alpha : {0.0, 1.0, some_alpha}) {
-    for (const double beta : {0.0, 1.0, some_beta}) {
+  for (const double alpha : {0.0, 1.0, some_alpha})
+    for (const double beta : {0.0, 1.0, some_beta})
       for (const std::int64_t padding : {0, 5}) add({33, 70, 41}, alpha, beta, padding);
-    }
-  }
   // More pairs: equal, unpredictable, and beta = 0 with numbers in C that must not be read. Drawn
   // values are not round: errors for round numbers show in the fixed pairs.
   std::mt19937 random(std::random_device{}());
@@ -193,25 +189,22 @@ std::vector<problem> scalars(const candidate& c) {
     add({33, 70, 41}, a, b, 5);
   add({40, 40, 40}, some_alpha, some_beta, 0);
   constexpr int kStaleExponent = 10;
-  add({33, 70, 41}, 1, 0, 0);
-  list.back().data = {fill::stale, kStaleExponent};
+  add({33, 70, 41}, 1, 0, 0).data = {fill::stale, kStaleExponent};
   // Shapes that kernels special-case: vectors, outer products, and a K large enough for split-K.
   for (const shape& size :
-       {shape{1, 129, 65}, shape{127, 1, 65}, shape{33, 40, 1}, shape{3, 5, 5001}}) {
+       {shape{1, 129, 65}, shape{127, 1, 65}, shape{33, 40, 1}, shape{3, 5, 5001}})
     add(size, some_alpha, some_beta, 5);
-  }
   const problem& own = c.current_problem();
   if (is_scaled(own.dtype) && !own.has_block_scales()) {
     for (const auto& [scale_a, scale_b] : {std::pair{0.375, 1.0}, {1.0, 5.0}, {3.0, 0.7}}) {
-      add({33, 70, 41}, some_alpha, some_beta, 5);
-      list.back().scale_a = scale_a;
-      list.back().scale_b = scale_b;
+      problem& p = add({33, 70, 41}, some_alpha, some_beta, 5);
+      p.scale_a = scale_a;
+      p.scale_b = scale_b;
     }
   }
   // Rows of whole float4s, many k tiles, and tiles divided by stream-K.
-  for (const double beta : {0.0, some_beta}) {
+  for (const double beta : {0.0, some_beta})
     for (const std::int64_t padding : {0, 4}) add({40, 180, 1056}, some_alpha, beta, padding);
-  }
   return list;
 }
 
@@ -220,9 +213,9 @@ std::vector<problem> exact_integers(const candidate& c) {
   std::vector<problem> list;
   for (const shape& size : {shape{66, 34, 129}, shape{64, 96, 4096}, shape{33, 65, 1023}}) {
     for (const double beta : {0.0, 1.0}) {
-      list.push_back(sized(c, size));
-      list.back().data = integers_of(c, fill::integers);
-      list.back().beta = beta;
+      problem& p = list.emplace_back(sized(c, size));
+      p.data = integers_of(c, fill::integers);
+      p.beta = beta;
     }
   }
   return list;
@@ -232,9 +225,9 @@ std::vector<problem> exact_integers(const candidate& c) {
 std::vector<problem> batches(const candidate& c) {
   std::vector<problem> list;
   const auto add = [&](std::int64_t count, const shape& size) -> problem& {
-    list.push_back(sized(c, size));
-    list.back().batch = count;
-    return list.back();
+    problem& p = list.emplace_back(sized(c, size));
+    p.batch = count;
+    return p;
   };
   add(2, {64, 64, 64});
   add(67, {5, 3, 9});
@@ -258,10 +251,10 @@ std::vector<problem> other_groups(const candidate& c) {
   std::vector<problem> list;
   for (const data::group_rows how : data::kGroupRows) {
     const auto add = [&](std::int64_t count, const shape& size) -> problem& {
-      list.push_back(sized(c, size));
-      list.back().groups = count;
-      list.back().group_rows = how;
-      return list.back();
+      problem& p = list.emplace_back(sized(c, size));
+      p.groups = count;
+      p.group_rows = how;
+      return p;
     };
     for (const std::int64_t count : {1, 2, 5}) add(count, {129, 70, 41});
     add(67, {135, 33, 24});
@@ -294,14 +287,13 @@ std::vector<problem> other_layouts(const candidate& c) {
   for (const layout other : kLayouts) {
     if (other == c.current_problem().layout) continue;
     const auto add = [&](const shape& size) -> problem& {
-      list.push_back(sized(c, size));
-      list.back().layout = other;
-      return list.back();
+      problem& p = list.emplace_back(sized(c, size));
+      p.layout = other;
+      return p;
     };
     for (const shape& size : {shape{1, 1, 1}, shape{5, 1, 9}, shape{64, 64, 64},
-                              shape{128, 256, 64}, shape{97, 89, 101}}) {
+                              shape{128, 256, 64}, shape{97, 89, 101}})
       add(size);
-    }
     problem& padded = add({33, 70, 41});
     padded.padding = 5;
     set_scalars(padded);
@@ -319,10 +311,9 @@ std::vector<problem> scaled_inputs(const candidate& c) {
   const problem p = sized(c, {33, 70, 300});
   if (is_integer(p.dtype)) {
     for (const fill data : {fill::full, fill::full_b}) {
-      list.push_back(p);
-      list.back().data = data;
-      list.back().alpha = -3;
-      list.back().beta = -2;
+      problem& wrapping = list.emplace_back(p);
+      wrapping.data = data;
+      set_scalars(wrapping);
     }
     return list;
   }
@@ -331,12 +322,8 @@ std::vector<problem> scaled_inputs(const candidate& c) {
     for (const int exponent : {up, down}) list.push_back(scaled_by(p, how, exponent));
   list.front().beta = -1.3;
   const bool is_wide = p.dtype == KZOO_F32 || p.dtype == KZOO_F64;
-  if (is_wide && c.declared() != KZOO_COMPUTE_FP32_NORMWISE) {
-    for (const fill how : {fill::unequal, fill::unequal_b}) {
-      list.push_back(p);
-      list.back().data = how;
-    }
-  }
+  if (is_wide && c.declared() != KZOO_COMPUTE_FP32_NORMWISE)
+    for (const fill how : {fill::unequal, fill::unequal_b}) list.emplace_back(p).data = how;
   return list;
 }
 
@@ -352,10 +339,8 @@ std::vector<problem> specials(const candidate& c) {
   using enum stage_kind;
   const filling contents{fill::specials, has_stage(c, {gelu, gelu_tanh, silu}) ? 1.0 : 0.0};
   std::vector<problem> list;
-  for (const shape& size : {shape{97, 89, 101}, shape{128, 256, 64}}) {
-    list.push_back(sized(c, size));
-    list.back().data = contents;
-  }
+  for (const shape& size : {shape{97, 89, 101}, shape{128, 256, 64}})
+    list.emplace_back(sized(c, size)).data = contents;
   list.front().beta = -1.3;
   return list;
 }
@@ -363,10 +348,8 @@ std::vector<problem> specials(const candidate& c) {
 // Other random seeds, each with a new instance.
 std::vector<problem> seeds(const candidate& c) {
   std::vector<problem> list;
-  for (const std::uint64_t seed : {2, 3, 5, 7}) {
-    list.push_back(sized(c, {97, 89, 101}));
-    list.back().seed = seed;
-  }
+  for (const std::uint64_t seed : {2, 3, 5, 7})
+    list.emplace_back(sized(c, {97, 89, 101})).seed = seed;
   return list;
 }
 
@@ -394,13 +377,9 @@ std::vector<problem> near_size(const candidate& c) {
   problem& integers = add(0, 0, 0);
   integers.data = integers_of(c, fill::integers);
   integers.alpha = integers.beta = 1;
-  const auto add_own = [&](const filling& data) {
-    list.push_back(own);
-    list.back().data = data;
-  };
   if (is_probed(c)) {
     for (const filling& data : probes_of(c, own.dtype.a == KZOO_I32 ? fill::full : fill::probe)) {
-      add_own(data);
+      list.emplace_back(own).data = data;
       if (own.alpha == 1 && own.beta == 0) continue;
       problem& exact = list.emplace_back(list.back());  // as far as it takes other scalars
       exact.alpha = 1;
@@ -409,7 +388,7 @@ std::vector<problem> near_size(const candidate& c) {
   }
   if (integer || !may_be_scaled(c)) return list;
   list.push_back(scaled_by(own, fill::scaled, range_of(c).up));
-  add_own({fill::uneven, double(range_of(c).up)});
+  list.emplace_back(own).data = {fill::uneven, double(range_of(c).up)};
   if (exponent_of_products(list.back()) != 0) list.pop_back();
   return list;
 }
@@ -441,10 +420,7 @@ covered run_precision_probe(candidate& c) {
     const problem taken = fit(c, p).taken.value_or(p);
     const bool is_new = list.empty() || list.back().k != taken.k;
     if (taken.k > exact_k || !is_new) continue;
-    for (const filling& data : probes_of(c, fill::probe)) {
-      list.push_back(taken);
-      list.back().data = data;
-    }
+    for (const filling& data : probes_of(c, fill::probe)) list.emplace_back(taken).data = data;
   }
   if (list.empty()) throw skipped(fmt::format("sums are exact up to K = {} only", exact_k));
   try {
@@ -463,24 +439,16 @@ covered run_sweep(candidate& c) {
 }
 
 // A sweep over kinds of problems that the variant may reject.
-template <problems List>
-covered run_optional(candidate& c, const char* when_declined) try {
+constexpr char kNoLayouts[] = "it takes no other layout",
+               kNoBatches[] = "it takes one product at a time",
+               kNoLimits[] = "it takes no other limits of clamp";
+template <problems List, const char* kWhenDeclined>
+covered run_optional(candidate& c) try {
   covered all = sweep(c, List(c));
   all.not_checked.clear();
   return all;
 } catch (const skipped&) {
-  return {when_declined};
-}
-
-covered run_layouts(candidate& c) {
-  return run_optional<other_layouts>(c, "it takes no other layout");
-}
-covered run_batches(candidate& c) {
-  return run_optional<batches>(c, "it takes one product at a time");
-}
-
-covered run_limits(candidate& c) {
-  return run_optional<other_limits>(c, "it takes no other limits of clamp");
+  return {kWhenDeclined};
 }
 
 bool has_clamp(const candidate& c) { return has_stage(c, {stage_kind::clamp}); }
@@ -501,10 +469,12 @@ std::vector<check> sweeps() {
           {.name = "exact integers", .run = run_sweep<exact_integers>},
           {.name = "precision probe", .run = run_precision_probe, .applies_to = is_probed},
           {.name = "scaled inputs", .run = run_sweep<scaled_inputs>, .applies_to = may_be_scaled},
-          {.name = "layouts", .run = run_layouts},
-          {.name = "batches", .run = run_batches, .applies_to = may_be_batch},
+          {.name = "layouts", .run = run_optional<other_layouts, kNoLayouts>},
+          {.name = "batches", .run = run_optional<batches, kNoBatches>, .applies_to = may_be_batch},
           {.name = "groups", .run = run_sweep<other_groups>, .applies_to = has_groups},
-          {.name = "limits of clamp", .run = run_limits, .applies_to = has_clamp},
+          {.name = "limits of clamp",
+           .run = run_optional<other_limits, kNoLimits>,
+           .applies_to = has_clamp},
           {.name = "infinities", .run = run_sweep<specials>, .applies_to = has_specials},
           {.name = "seeds", .run = run_sweep<seeds>},
           {.name = "near its size", .run = run_sweep<near_size>, .is_about_problem = true}};

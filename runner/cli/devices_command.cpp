@@ -43,15 +43,15 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
   if (!peaks) return line("peaks", "not measured: runner devices --measure --device " + d.id);
   line("peaks", fmt::format("measured {}, {}", peaks->measured, setup::peaks_file(d).string()));
   table t;
-  t.add_column("resource", table::align::left);
-  t.add_columns({"peak", "spread", "clock"});
-  t.add_column("by", table::align::left);
   for (const roofline::measured_peak& c : peaks->all) {
-    t.add_row({{std::string(roofline::resource_name(c.resource))},
-               {rate_text(c.resource, c.best.rate)},
-               {fmt::format("-{:.1f}%", 100 * c.spread), style::dim},
-               {c.best.clock_mhz > 0 ? fmt::format("{:.0f} MHz", c.best.clock_mhz) : ""},
-               {c.kernel, style::dim}});
+    const std::string clock =
+        c.best.clock_mhz > 0 ? fmt::format("{:.0f} MHz", c.best.clock_mhz) : "";
+    t.add_entries(
+        {{"resource", std::string(roofline::resource_name(c.resource)), table::align::left},
+         {"peak", rate_text(c.resource, c.best.rate)},
+         {"spread", {fmt::format("-{:.1f}%", 100 * c.spread), style::dim}},
+         {"clock", clock},
+         {"by", {c.kernel, style::dim}, table::align::left}});
   }
   print_to(stdout, "{}", t.str(colour, "      "));
   if (peaks->spread) {

@@ -218,16 +218,15 @@ std::string declarations_of(const exported_project& p) {
 
 std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
   report::table kernels;
-  kernels.add_columns({"problem", "kernel", "computes in"}, report::table::align::left);
-  kernels.add_column("time");
-  kernels.add_column(t.baseline ? "speedup over " + *t.baseline : "");
+  constexpr auto kLeft = report::table::align::left;
   for (const results::tuned_problem& of : t.problems) {
     const tuned_kernel& best = of.ranked.front();
-    kernels.add_row({{problem_name(of.problem)},
-                     {best.kernel.name()},
-                     {std::string(precision_name(best.precision))},
-                     {time_text(best.median_ms)},
-                     {best.speedup ? fmt::format("{:.3f}", best.speedup->value) : ""}});
+    kernels.add_entries({{"problem", problem_name(of.problem), kLeft},
+                         {"kernel", best.kernel.name(), kLeft},
+                         {"computes in", std::string(precision_name(best.precision)), kLeft},
+                         {"time", time_text(best.median_ms)},
+                         {t.baseline ? "speedup over " + *t.baseline : "",
+                          best.speedup ? fmt::format("{:.3f}", best.speedup->value) : ""}});
   }
   return filled("export/README.md", {{{"name", p.name},
                                       {"cuda", is_cuda ? "yes" : ""},

@@ -4,6 +4,7 @@
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "report/page.hpp"
 #include "report/terminal.hpp"
 #include "setup/plan.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 using report::style;
 using report::table;
+constexpr auto kLeft = table::align::left, kText = table::align::text;
 
 // Long enough to load any library; `list` and `describe` run nothing.
 constexpr double kLoadSeconds = 30;
@@ -41,13 +43,7 @@ std::string types_of(const results::plugin_description& d) {
   std::set<std::string> types;
   for (const auto& v : d.variants)
     for (const auto& s : v.signatures) types.insert(types_name(s.dtype));
-  return fmt::format("{}", fmt::join(types, " "));
-}
-
-std::string variants_of(const results::plugin_description& d) {
-  std::vector<std::string> ids;
-  for (const auto& v : d.variants) ids.push_back(v.id);
-  return fmt::format("{}", fmt::join(ids, " "));
+  return joined(types, " ");
 }
 
 // The plugins named on the command line, with their selectors; no selectors: all.
@@ -88,15 +84,16 @@ std::string indented(std::string text, std::size_t columns) {
 
 table variants_table(const results::plugin_description& d) {
   table t;
-  t.add_columns({"variant", "types", "needs", ""}, table::align::text);
   for (const auto& v : d.variants) {
-    std::vector<std::string> types;
-    for (const auto& s : v.signatures)
-      types.push_back(fmt::format("{} in {}", types_name(s.dtype), precision_name(s.compute)));
-    t.add_row({{v.id},
-               {fmt::format("{}", fmt::join(types, ", "))},
-               {v.compute_capability == 0 ? "" : fmt::format("sm_{}", v.compute_capability)},
-               {std::string(first_line(v.summary)), style::dim}});
+    const auto type = [](const auto& s) {
+      return fmt::format("{} in {}", types_name(s.dtype), precision_name(s.compute));
+    };
+    t.add_entries(
+        {{"variant", v.id, kText},
+         {"types", joined(v.signatures, ", ", type), kText},
+         {"needs", v.compute_capability == 0 ? "" : fmt::format("sm_{}", v.compute_capability),
+          kText},
+         {"", {std::string(first_line(v.summary)), style::dim}, kText}});
   }
   return t;
 }
@@ -134,8 +131,14 @@ int list(const list_options& options) {
   const bool colour = report::wants_colour(stdout);
   const run::client_factory make_client = setup::clients_for(options, kLoadSeconds);
   table t;
-  t.add_columns({"plugin", "device"}, table::align::left);
-  t.add_columns({"types", "variants", ""}, table::align::text);
+  const auto add = [&](const std::string& name, const std::string& device, const std::string& types,
+                       const table::field& variants, const table::field& about) {
+    t.add_entries({{"plugin", name, kLeft},
+                   {"device", device, kLeft},
+                   {"types", types, kText},
+                   {"variants", variants, kText},
+                   {"", about, kText}});
+  };
   for (const std::string& name : names) {
     if (!named.has(name)) continue;
     for (const run::plugin_file& file : plugins.files()) {
@@ -143,28 +146,19 @@ int list(const list_options& options) {
       const described d = load(file, make_client);
       const char* folder_kind = file.kind == 0 ? "?" : devices::kind_name(file.kind);
       if (d.plugin) {
-        t.add_row({{name},
-                   {devices::kind_name(d.plugin->device)},
-                   {types_of(*d.plugin)},
-                   {variants_of(*d.plugin)},
-                   {std::string(first_line(d.plugin->summary)), style::dim}});
+        add(name, devices::kind_name(d.plugin->device), types_of(*d.plugin),
+            joined(d.plugin->variants, " ", &results::variant_description::id),
+            {std::string(first_line(d.plugin->summary)), style::dim});
       } else {
-        t.add_row({{name},
-                   {folder_kind},
-                   {},
-                   {"unavailable", style::bad},
-                   {file.file.string() + ": " + d.problem, style::bad}});
+        add(name, folder_kind, "", {"unavailable", style::bad},
+            {file.file.string() + ": " + d.problem, style::bad});
       }
     }
     for (const auto& [missing, kind] : plugins.not_built()) {
       if (missing != name) continue;
-      t.add_row(
-          {{name},
-           {kind == 0 ? "" : devices::kind_name(kind)},
-           {},
-           {"not built", style::dim},
-           {kind == 0 ? "cannot be built here" : fmt::format("./zoo build {} builds it", name),
-            style::dim}});
+      add(name, kind == 0 ? "" : devices::kind_name(kind), "", {"not built", style::dim},
+          {kind == 0 ? "cannot be built here" : fmt::format("./zoo build {} builds it", name),
+           style::dim});
     }
   }
   print_to(stdout, "{}", t.str(colour, "", report::view_of(stdout, {}).columns));

@@ -94,20 +94,18 @@ int status(const status_options& options) {
   if (!known.trouble.empty()) print_to(stderr, "note: {}\n", known.trouble);
   const auto all = cluster::status_of(s, known);
   report::table t;
-  t.add_column("shard");
-  t.add_column("state", report::table::align::left);
-  t.add_column("cells");
-  t.add_columns({"node", "why"}, report::table::align::left);
+  constexpr auto kLeft = report::table::align::left;
   const auto has_failed = [](const cluster::shard_status& each) {
     return each.progress == progress::failed;
   };
   for (const cluster::shard_status& each : all) {
-    t.add_row({{std::to_string(t.rows())},
-               {std::string(cluster::progress_name(each.progress)),
-                has_failed(each) ? report::style::bad : report::style::plain},
-               {each.planned == 0 ? "" : fmt::format("{}/{}", each.cells, each.planned)},
-               {each.node},
-               {each.why}});
+    const auto style = has_failed(each) ? report::style::bad : report::style::plain;
+    t.add_entries(
+        {{"shard", std::to_string(t.rows())},
+         {"state", {std::string(cluster::progress_name(each.progress)), style}, kLeft},
+         {"cells", each.planned == 0 ? "" : fmt::format("{}/{}", each.cells, each.planned)},
+         {"node", each.node, kLeft},
+         {"why", each.why, kLeft}});
   }
   report::page page(report::view_of(stdout, {}));
   page.line("Shards", report::style::bold, fmt::format(" of job {}", s.job));

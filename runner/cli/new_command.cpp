@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include <cerrno>
+#include <ranges>
 #include <regex>
 #include <string>
 #include <vector>
@@ -46,8 +47,8 @@ std::string renamed(const std::string& text, const std::string& name) {
 fs::path source_of(const std::string& plugin) {
   const auto known = plugin_sources();
   if (const auto found = known.find(plugin); found != known.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [name, source] : known) names.push_back(name);
+  const auto keys = known | std::views::keys;
+  const std::vector<std::string> names(keys.begin(), keys.end());
   input::refuse("--from",
                 fmt::format("there is no source of a plugin '{}'{}\n  plugins: {}", plugin,
                             input::did_you_mean(plugin, names), fmt::join(names, ", ")));

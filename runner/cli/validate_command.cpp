@@ -6,6 +6,7 @@
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "os/parallel.hpp"
+#include "os/text.hpp"
 #include "report/terminal.hpp"
 #include "results/finding.hpp"
 #include "run/validate.hpp"
@@ -15,7 +16,6 @@
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -96,7 +96,7 @@ void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
   const auto is_block = [&](const std::string& name) { return block(name).has_value(); };
   if (names.size() != 2 || !std::ranges::all_of(names, is_block))
     refuse_flag("--scale-blocks", "the block of A and that of B, or none, as in 1x128,128x128",
-                fmt::format("{}", fmt::join(names, ",")));
+                joined(names, ","));
   p.scale_block_a = *block(names[0]);
   p.scale_block_b = *block(names[1]);
 }
@@ -157,11 +157,8 @@ int validate(const validate_options& options) {
     if (!how.size) refuse_flag("--size", experiment::kShapeForm, options.size);
   }
   how.dtype = types_from_name(options.dtype);
-  if (!options.dtype.empty() && !how.dtype) {
-    std::vector<std::string> known;
-    for (const element_types& types : kElementTypes) known.push_back(types_name(types));
-    refuse_flag("--dtype", fmt::format("one of {}", fmt::join(known, ", ")), options.dtype);
-  }
+  if (!options.dtype.empty() && !how.dtype)
+    refuse_flag("--dtype", "one of " + joined(kElementTypes, ", ", types_name), options.dtype);
   if (!options.layout.empty()) {
     how.layout = experiment::find_layout(options.layout);
     if (!how.layout) refuse_flag("--layout", experiment::kLayoutForm, options.layout);

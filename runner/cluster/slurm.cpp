@@ -1,6 +1,7 @@
 #include "cluster/slurm.hpp"
 
 #include "input/diagnostics.hpp"
+#include "os/assets.hpp"
 #include "os/files.hpp"
 #include "os/printable.hpp"
 #include "os/text.hpp"
@@ -39,48 +40,13 @@ std::string words_of(const command_result& ran) {
   return said.empty() ? process::how_it_failed(ran, kTimeoutSeconds) : said;
 }
 
-struct advice {
-  const char* said;  // a part of Slurm's message
-  const char* todo;
-};
-// The first match counts.
-constexpr std::array<advice, 16> kAdvice{{
-    {"nvalid account",
-     "`sacctmgr show associations user=$USER format=account,partition,qos` lists what you may use: "
-     "-- --account=NAME --partition=NAME"},
-    {"qos",
-     "`sacctmgr show associations user=$USER format=account,partition,qos` lists what you may use: "
-     "-- --qos=NAME"},
-    {"artition", "`sinfo` lists the partitions; name one: -- --partition=NAME"},
-    {"array specification",
-     "fewer shards: --shards N; `scontrol show config | grep MaxArraySize` has the limit"},
-    {"Requested time limit",  // a quota's message says "users size and/or time limits"
-     "`sinfo -o '%P %l'` lists the limits: -- --time=MINUTES"},
-    {"limit",
-     "a quota: fewer shards (--shards N), less time (-- --time=MINUTES), or wait until jobs have "
-     "ended; `sacctmgr show qos` has the limits"},
-    {"ccount", "`sacctmgr show associations user=$USER` lists your accounts: -- --account=NAME"},
-    {"temporarily unable",
-     "the cluster has as many jobs as it takes: wait until some have ended, or use fewer shards"},
-    {"gres", "`sinfo -o '%N %G'` says what GPUs the nodes have: -- --gpus=1, --gres=gpu:TYPE:1"},
-    {"onfiguration source",
-     "Slurm is installed, but this is no machine of a cluster: submit from its login node, or set "
-     "SLURM_CONF"},
-    {"configuration is not available",
-     "no node has that much: `sinfo -o '%N %c %m %G'` says what they have"},
-    {"feature", "`sinfo -o '%N %f'` lists the features for --constraint"},
-    {"DOS line breaks", "the --setup file has Windows line ends: sed -i 's/\\r$//' FILE"},
-    {"timed out",
-     "the controller is busy: `squeue --me` says whether the job was taken; if not, submit again"},
-    {"ontact",
-     "`scontrol ping` says whether Slurm's controller answers; submit again when it does"},
-    {"", "`man sbatch` explains its options; those after -- stand in both scripts (--dry-run)"},
-}};
-
 std::string todo_for(const std::string& said) {
-  return std::ranges::find_if(
-             kAdvice, [&](const advice& a) { return said.find(a.said) != std::string::npos; })
-      ->todo;
+  for (const std::string& line : lines_of(asset("slurm/advice"))) {
+    const std::size_t end = line.find(" | ");
+    if (!line.starts_with('#') && said.find(line.substr(0, end)) != std::string::npos)
+      return line.substr(end + 3);
+  }
+  return "";
 }
 
 // `sbatch --parsable` prints warnings, then the id, perhaps with a semicolon and the cluster.

@@ -4,14 +4,13 @@
 #include "os/assets.hpp"
 #include "os/files.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
 #include <numeric>
-#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -75,9 +74,7 @@ submission read_submission(const fs::path& folder) {
 
 namespace {
 
-std::string quoted(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words | std::views::transform(shell_word), " "));
-}
+std::string quoted(const std::vector<std::string>& words) { return joined(words, " ", shell_word); }
 
 // Slurm expands a percent sign in the name of an output file.
 std::string output(const batch& b, const char* name) {

@@ -1,7 +1,9 @@
 #include "compile/bare_kernel.hpp"
 
+#include "os/assets.hpp"
+#include "os/text.hpp"
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,13 +17,6 @@ namespace {
 using manifest::argument;
 using manifest::argument_kind;
 using manifest::described_variant;
-
-template <class List, class Write>
-std::string joined(const List& list, const Write& write) {
-  std::vector<std::string> texts;
-  for (const auto& each : list) texts.push_back(write(each));
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
 
 // By kzoo_type.
 constexpr std::array kCppTypes{
@@ -71,46 +66,42 @@ std::string described(const manifest::epilogue_stage& stage) {
 
 // Makes the compiler name the manifest's line for what follows.
 std::string line_mark(const location& where) {
-  return fmt::format("#line {} {}\n", where.line, literal(where.file));
+  return fmt::format("#line {} {}", where.line, literal(where.file));
 }
 
 std::string struct_name(std::size_t index) { return fmt::format("kzoo_description_{}", index); }
 
-// What kzoo::bare_kernel is told of a variant, as members of a struct.
-std::string members(const described_variant& d) {
+// What kzoo::bare_kernel is told of a variant.
+holes holes_of(std::size_t index, const described_variant& d) {
   const manifest::kernel_variant& v = d.launch;
   const auto describe = [](const auto& each) { return described(each); };
-  const auto expressions = [](const std::array<std::string, 3>& list) {
-    return joined(list, literal);
-  };
-  std::string text = fmt::format(
-      "  using types = kzoo::types<{}>;\n  using layouts = kzoo::layouts<{}>;\n"
-      "  static constexpr kzoo::granularity granularity{{{}u, {}u, {}u, {}u}};\n"
-      "  static constexpr unsigned compute_capability = {};\n"
-      "  static constexpr bool nondeterministic = {};\n"
-      "  static constexpr bool epilogues = {}, block_scales = {}, groups = {};\n",
-      joined(d.types, cpp_types),
-      joined(d.layouts, [](layout l) { return fmt::format("kzoo::layout::{}", layout_name(l)); }),
-      v.multiples[0], v.multiples[1], v.multiples[2], v.row_bytes, v.compute_capability,
-      v.nondeterministic, !v.epilogue.empty(), v.scale_block_a[0] + v.scale_block_b[0] > 0,
-      v.groups);
-  if (d.names_precision) {
-    text += fmt::format("  static constexpr kzoo_precision precision = kzoo_precision({});\n",
-                        static_cast<unsigned>(v.precision));
-  }
-  return text + fmt::format(
-                    "  static kzoo::manifest::kernel_variant launch() {{\n"
-                    "    kzoo::manifest::kernel_variant v;\n"
-                    "    v.grid = {{{}}};\n    v.block = {{{}}};\n    v.cluster = {{{}, {}, {}}};\n"
-                    "    v.dynamic_shared = {};\n    v.workspace = {};\n    v.reads_c = {};\n"
-                    "    v.epilogue = {{{}}};\n    v.scale_block_a = {{{}u, {}u}};\n"
-                    "    v.scale_block_b = {{{}u, {}u}};\n    v.groups = {};\n"
-                    "    v.arguments = {{{}}};\n    return v;\n  }}\n",
-                    expressions(v.grid), expressions(v.block), v.cluster[0], v.cluster[1],
-                    v.cluster[2], literal(v.dynamic_shared), literal(v.workspace), v.reads_c,
-                    joined(v.epilogue, describe), v.scale_block_a[0], v.scale_block_a[1],
-                    v.scale_block_b[0], v.scale_block_b[1], v.groups,
-                    joined(v.arguments, describe));
+  const auto number = [](auto each) { return fmt::format("{}u", each); };
+  const auto text = [](const auto& value) { return fmt::format("{}", value); };
+  return {{{"struct", struct_name(index)},
+           {"entry", v.entry},
+           {"entry_line", line_mark(d.entry_at)},
+           {"id", literal(v.id)},
+           {"types", joined(d.types, ", ", cpp_types)},
+           {"layouts",
+            joined(d.layouts, ", ",
+                   [](layout l) { return fmt::format("kzoo::layout::{}", layout_name(l)); })},
+           {"granularity", joined(v.multiples, ", ", number) + ", " + number(v.row_bytes)},
+           {"compute_capability", text(v.compute_capability)},
+           {"nondeterministic", text(v.nondeterministic)},
+           {"epilogues", text(!v.epilogue.empty())},
+           {"block_scales", text(v.scale_block_a[0] + v.scale_block_b[0] > 0)},
+           {"groups", text(v.groups)},
+           {"precision", d.names_precision ? text(static_cast<unsigned>(v.precision)) : ""},
+           {"grid", joined(v.grid, ", ", literal)},
+           {"block", joined(v.block, ", ", literal)},
+           {"cluster", joined(v.cluster, ", ", text)},
+           {"dynamic_shared", literal(v.dynamic_shared)},
+           {"workspace", literal(v.workspace)},
+           {"reads_c", text(v.reads_c)},
+           {"epilogue", joined(v.epilogue, ", ", describe)},
+           {"scale_block_a", joined(v.scale_block_a, ", ", number)},
+           {"scale_block_b", joined(v.scale_block_b, ", ", number)},
+           {"arguments", joined(v.arguments, ", ", describe)}}};
 }
 
 // As the manifest has it.
@@ -120,48 +111,35 @@ std::string argument_name(const argument& x) {
   return kind < kMatricesAndScalars.size() ? kMatricesAndScalars.at(kind) : x.expression;
 }
 
-// That the entry is a kernel, and takes the values that the manifest has for it: said on the
-// manifest's own lines.
-std::string checks(std::size_t index, const described_variant& d) {
-  const std::string self = struct_name(index), type = cpp_types(d.types[0]);
+// The same of a variant that is launched: that its entry is a kernel, and takes the values that the
+// manifest has for it, is said on the manifest's own lines.
+holes launched(std::size_t index, const described_variant& d, const std::string& plugin) {
   const std::string& name = d.launch.entry;
-  const std::string entry = fmt::format("{}::entry<{}>", self, type);
-  const std::size_t count = d.launch.arguments.size();
-  std::string text =
-      line_mark(d.entry_at) +
-      fmt::format("static_assert(kzoo::is_bare_kernel({}), {});\n", entry,
-                  literal(name + " is no __global__ function, which returns void")) +
-      line_mark(d.arguments_at) +
-      fmt::format(
-          "static_assert(kzoo::parameter_count({}, {}) == {}, {});\n", entry, count, count,
-          literal(fmt::format("{} has another number of parameters than the {} of arguments", name,
-                              count)));
-  for (std::size_t i = 0; i < count; ++i) {
-    text +=
-        line_mark(d.arguments_at) +
-        fmt::format("static_assert(kzoo::takes_value<{}, {}::values<{}>>({}), {});\n", i, self,
-                    type, entry,
-                    literal(fmt::format("parameter {} of {} does not take {}", i + 1, name,
-                                        argument_name(d.launch.arguments[i])))) +
-        line_mark(d.arguments_at) +
-        fmt::format(
-            "static_assert(kzoo::passes<{}>({}), {});\n", i, entry,
-            literal(fmt::format("parameter {} of {} is no pointer and no number", i + 1, name)));
+  const std::vector<argument>& arguments = d.launch.arguments;
+  holes all = holes_of(index, d);
+  std::vector<std::string> values;  // as functions of a kzoo::bare_arguments
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    values.push_back(passed(arguments[i], i));
+    const std::string takes_no = fmt::format("parameter {} of {} does not take {}", i + 1, name,
+                                             argument_name(arguments[i]));
+    const std::string is_no =
+        fmt::format("parameter {} of {} is no pointer and no number", i + 1, name);
+    all.lists["parameters"].push_back({{{"number", std::to_string(i)},
+                                        {"no_value", literal(takes_no)},
+                                        {"no_number", literal(is_no)}}});
   }
-  return text;
-}
-
-// The values that the kernel gets, as a function of a kzoo::bare_arguments.
-std::string argument_tuple(const std::vector<argument>& arguments) {
-  std::vector<std::string> values;
-  for (std::size_t i = 0; i < arguments.size(); ++i) values.push_back(passed(arguments[i], i));
-  return fmt::format(
-      "  template <class Arguments>\n"
-      "  static auto arguments([[maybe_unused]] const Arguments& x) {{\n"
-      "    return std::make_tuple({});\n  }}\n"
-      "  template <class T>\n"
-      "  using values = decltype(arguments(std::declval<kzoo::bare_arguments<kzoo::gemm<T>>>()));\n",
-      fmt::join(values, ", "));
+  all.texts.merge(decltype(all.texts){
+      {"type", cpp_types(d.types[0])},
+      {"launch_line", line_mark({"the launch of " + plugin, 1, 0})},
+      {"arguments_line", line_mark(d.arguments_at)},
+      {"values", joined(values, ", ")},
+      {"count", std::to_string(arguments.size())},
+      {"about", literal(d.launch.summary.empty() ? name : d.launch.summary)},
+      {"no_kernel", literal(name + " is no __global__ function, which returns void")},
+      {"other_count", literal(fmt::format("{} has another number of parameters than the {} of "
+                                          "arguments",
+                                          name, arguments.size()))}});
+  return all;
 }
 
 // An argument of a function that takes tensors, by its name in a description.
@@ -191,61 +169,42 @@ std::string literal(std::string_view text) {
 std::string plugin_text(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source) {
   const std::string name = source.stem().string();
-  std::string text =
-      fmt::format("#include <kzoo/bare_kernel.hpp>\n#include \"{}\"\n\nnamespace {{\n",
-                  source.filename().string());
-  std::vector<std::string> table;
-  for (std::size_t i = 0; i < kernels.variants.size(); ++i) {
-    const described_variant& d = kernels.variants[i];
-    const manifest::kernel_variant& v = d.launch;
-    text += fmt::format("struct {} {{\n{}  template <class T>\n{}", struct_name(i), members(d),
-                        line_mark(d.entry_at));
-    text += fmt::format("  static constexpr auto entry = &{};\n", v.entry);
-    text += line_mark({"the launch of " + name, 1, 0}) + argument_tuple(v.arguments) + "};\n";
-    text += checks(i, d);
-    table.push_back(fmt::format("kzoo::variant<kzoo::bare_kernel<{}>>({}, {})", struct_name(i),
-                                literal(v.id), literal(v.summary.empty() ? v.entry : v.summary)));
+  holes all{{{"source", source.filename().string()},
+             {"name", literal(name)},
+             {"summary", literal(kernels.summary.empty() ? "a bare kernel" : kernels.summary)}}};
+  for (const described_variant& d : kernels.variants) {
+    auto& variants = all.lists["variants"];
+    variants.push_back(launched(variants.size(), d, name));
   }
-  const std::string summary = kernels.summary.empty() ? "a bare kernel" : kernels.summary;
-  return text + fmt::format("}}  // namespace\n\nKZOO_PLUGIN({}, {},\n            {});\n",
-                            literal(name), literal(summary), fmt::join(table, ",\n            "));
+  return filled("plugin/bare_kernel.cpp", all);
 }
 
 std::string plugin_text(const manifest::described_kernels& kernels, const tensor_function& function,
                         const std::filesystem::path& source) {
-  const described_variant& d = kernels.variants.front();
   const std::string call =
-      fmt::format("::{}({})", function.name, joined(function.arguments, given_to_function));
+      fmt::format("::{}({})", function.name, joined(function.arguments, ", ", given_to_function));
   const bool takes_c = std::ranges::count(function.arguments, "C") > 0;
-  return fmt::format(
-      "#include <kzoo/tensor_function.hpp>\n#include \"{}\"\n\nnamespace {{\nstruct {} {{\n{}"
-      "  static constexpr bool takes_c = {};\n"
-      "  static at::Tensor call([[maybe_unused]] const kzoo::tensors::product& kzoo_x,\n"
-      "                         at::Tensor& kzoo_A, at::Tensor& kzoo_B,\n"
-      "                         [[maybe_unused]] at::Tensor& kzoo_C) {{\n{}    {};\n  }}\n}};\n"
-      "}}  // namespace\n\n"
-      "KZOO_PLUGIN({}, {}, kzoo::variant<kzoo::tensor_function<{}>>({}, {}));\n",
-      source.filename().string(), struct_name(0), members(d), takes_c, line_mark(d.entry_at),
-      function.returns_tensor ? "return " + call : call + "; return kzoo_C",
-      literal(source.stem().string()),
-      literal(kernels.summary.empty() ? "started by a function that takes tensors"
-                                      : kernels.summary),
-      struct_name(0), literal(d.launch.id), literal(d.launch.entry));
+  holes all = holes_of(0, kernels.variants.front());
+  all.texts.merge(decltype(all.texts){
+      {"source", source.filename().string()},
+      {"takes_c", fmt::format("{}", takes_c)},
+      {"call", function.returns_tensor ? "return " + call : call + "; return kzoo_C"},
+      {"name", literal(source.stem().string())},
+      {"about", literal(kernels.variants.front().launch.entry)},
+      {"summary", literal(kernels.summary.empty() ? "started by a function that takes tensors"
+                                                  : kernels.summary)}});
+  return filled("plugin/tensor_function.cpp", all);
 }
 
 std::string mark_text(const manifest::described_kernels& kernels) {
-  std::string text;
-  std::size_t number = 0;
+  holes all{{{"entry_mark", kEntryMark}, {"parameters_mark", kParametersMark}}};
+  auto& marked = all.lists["kernels"];
   for (std::size_t i = 0; i < kernels.variants.size(); ++i)
-    for (const element_types& types : kernels.variants[i].types) {
-      const std::string entry = fmt::format("{}::entry<{}>", struct_name(i), cpp_types(types));
-      text += fmt::format(
-          "extern \"C\" __device__ const auto {}{} = {};\n"
-          "extern \"C\" __device__ const auto {}{} = kzoo::types_of_parameters({});\n",
-          kEntryMark, number, entry, kParametersMark, number, entry);
-      ++number;
-    }
-  return text;
+    for (const element_types& types : kernels.variants[i].types)
+      marked.push_back(
+          {{{"number", std::to_string(marked.size())},
+            {"entry", fmt::format("{}::entry<{}>", struct_name(i), cpp_types(types))}}});
+  return filled("plugin/marks.cpp", all);
 }
 
 }  // namespace kzoo::compile

@@ -3,7 +3,6 @@
 #include "os/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <cctype>
@@ -54,7 +53,7 @@ static_assert(kCTypes.size() == KZOO_I4 + 1);
 std::string precisions_of(const function& f) {
   std::set<std::string> names;
   for (const exported_choice* c : f.choices) names.emplace(precision_name(c->precision));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names, ", ");
 }
 
 std::vector<holes> holes_of(const std::vector<const exported_choice*>& choices,

@@ -134,10 +134,9 @@ words common_options(const recipe& how) {
 }
 
 std::string quoted_for_make(const words& options) {
-  words quoted;
-  for (const std::string& option : options)
-    quoted.push_back(std::regex_replace(shell_word(option), std::regex("\\$"), "$$$$"));
-  return fmt::format("{}", fmt::join(quoted, " "));
+  return joined(options, " ", [](const std::string& option) {
+    return std::regex_replace(shell_word(option), std::regex("\\$"), "$$$$");
+  });
 }
 
 // A list whose holes have one name.
@@ -196,8 +195,8 @@ holes holes_of(const exported_project& p, const recipe& how, const std::vector<b
        {"compiler", cuda ? "$(NVCC)" : "$(CXX)"},
        {"linker", cuda ? "-Xlinker=" : "-Wl,"},
        {"extension", extension(how)},
-       {"folders", fmt::format("{}", fmt::join(folders, " "))},
-       {"definitions", fmt::format("{}", fmt::join(how.definitions, " "))},
+       {"folders", joined(folders, " ")},
+       {"definitions", joined(how.definitions, " ")},
        {"make_arch", quoted_for_make(architectures)},
        {"make_flags", quoted_for_make(common_options(how))},
        {"cmake_arch", cmake_options(architectures, how)}},

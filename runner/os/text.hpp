@@ -3,10 +3,12 @@
 
 #include <charconv>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace kzoo {
@@ -36,6 +38,17 @@ std::optional<T> number_from(std::string_view text) {
   const auto [stop, fault] = std::from_chars(text.data(), end, number);
   if (fault != std::errc{} || stop != end) return std::nullopt;
   return number;
+}
+
+// The texts of all, with `between` between them.
+template <class Range, class Text = std::identity>
+std::string joined(const Range& all, std::string_view between, const Text& text_of = {}) {
+  std::string text;
+  for (bool later = false; const auto& each : all) {
+    if (std::exchange(later, true)) text += between;
+    text += std::invoke(text_of, each);
+  }
+  return text;
 }
 
 void add_once(std::vector<std::string>& list, std::string_view word);

@@ -2,7 +2,6 @@
 // How a report is laid out: its text, its tables, and the page that has both, in each medium.
 
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -61,7 +60,6 @@ class table {
   // A title may have several lines. Where the table is too wide, the columns with the highest
   // `rank` leave it first; those of rank 0 stay.
   void add_column(const std::string& title, align a = align::right, int rank = 0);
-  void add_columns(std::initializer_list<std::string> titles, align a = align::right);
   // At most as many fields as there are columns; missing ones stay empty. `share`, from 0 to 1, is
   // the length of the row's bar, for which there may be room at its end.
   void add_row(std::vector<field> fields, double share = 0);

@@ -47,10 +47,6 @@ void table::add_column(const std::string& title, align a, int rank) {
   columns_.push_back({std::move(lines), a, rank});
 }
 
-void table::add_columns(std::initializer_list<std::string> titles, align a) {
-  for (const std::string& title : titles) add_column(title, a);
-}
-
 void table::add_row(std::vector<field> fields, double share) {
   fields.resize(columns_.size());
   for (field& f : fields) f.text = printable(f.text);  // before its width counts

@@ -5,6 +5,7 @@
 
 #include "core/verdict.hpp"
 #include "os/sha256.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,9 +22,9 @@ namespace {
 constexpr auto kInNoLibrary = std::numeric_limits<std::uint32_t>::max();
 
 std::string folders_of(const run::plugin_discovery& plugins) {
-  std::vector<std::string> names;
-  for (const auto& folder : plugins.folders()) names.push_back(folder.string());
-  return names.empty() ? "no plugin folder" : fmt::format("{}", fmt::join(names, ", "));
+  const auto name = [](const std::filesystem::path& folder) { return folder.string(); };
+  const std::string names = joined(plugins.folders(), ", ", name);
+  return names.empty() ? "no plugin folder" : names;
 }
 
 [[noreturn]] void refuse(const selector& s, const std::string& what,

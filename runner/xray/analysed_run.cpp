@@ -4,6 +4,7 @@
 #include "core/verdict.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
+#include "os/assets.hpp"
 #include "os/text.hpp"
 #include "process/source_frames.hpp"
 #include "worker/device_matrix.hpp"
@@ -79,35 +80,16 @@ void add(line_counts& line, const site_counts& s) {
   if (s.worst.passes > line.worst.passes) line.worst = s.worst;
 }
 
-struct hazard_words {
-  const char *what, *advice;
-};
-
-// By hazard.
-constexpr std::array<hazard_words, 9> kWords{{
-    {"index out of bounds", "check the sizes of the array and of the loop"},
-    {"write out of bounds",
-     "a thread whose row or column lies outside C must not write: compare them with m and n"},
-    {"read out of bounds",
-     "take zeros where the matrices end: compare rows and columns with m, n and k"},
-    {"race in shared memory",
-     "one of the two writes: put __syncthreads() between the two accesses, in a loop also between "
-     "one iteration and the next, or __syncwarp() where they are of one warp"},
-    {"race between blocks",
-     "one of the two writes: let one block do it, use atomics, or a second launch"},
-    {"uninitialised read of shared memory", "write it before, zeros where the matrices end"},
-    {"uninitialised read of global memory",
-     "do not read C when beta is 0, nor what is not written of the workspace"},
-    {"atomic operation on uninitialised global memory",
-     "C must be zero before the kernel adds to it: declare reads_c (of a bare or compiled kernel), "
-     "or set C, or the workspace, to zero before"},
-    {"misaligned access",
-     "a GPU ends the kernel: use narrower accesses, or align the array and its rows"},
-}};
-
 finding finding_of(const hazard_record& h, const frame_table& table) {
-  const auto [what, advice] = kWords.at(static_cast<std::size_t>(h.what));
-  finding f{what, advice, h.detail, own_frame(chain_of(h.first, table)), {}, h.count};
+  static const std::vector<std::string> kWords = lines_of(asset("xray/hazards"));
+  const std::string& words = kWords.at(1 + static_cast<std::size_t>(h.what));
+  const std::size_t end = words.find(" | ");
+  finding f{words.substr(0, end),
+            words.substr(end + 3),
+            h.detail,
+            own_frame(chain_of(h.first, table)),
+            {},
+            h.count};
   const bool race = h.what == hazard::shared_race || h.what == hazard::global_race;
   if (race) f.earlier = own_frame(chain_of(h.second, table));
   return f;
