@@ -100,7 +100,6 @@ int command_line(int argc, char** argv) {
   app.require_subcommand(1);
   call c;
   add_subcommands(app, c);
-  app.footer(kExitCodes);  // subcommands would inherit it
 
   if (std::error_code fault; !std::filesystem::exists("/proc/self/exe", fault)) {
     print_to(stderr,

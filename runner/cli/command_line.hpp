@@ -16,13 +16,6 @@ namespace kzoo::cli {
 // Parses the command line and runs the subcommand. Returns the program's exit code.
 int command_line(int argc, char** argv);
 
-inline constexpr const char* kExitCodes =
-    "Exit codes: 0 some cell passed, and the others did or were declined, 1 some cell is wrong,\n"
-    "crashed, hung, failed, has an impossible time or lost its device, a library cannot be used, or\n"
-    "every cell was declined, or every one of a source, 2 bad usage or experiment file, 3 the device\n"
-    "asked for is not there, 4 `compare` found a cell that is slower, fails or declines now, 5 the\n"
-    "results could not be written (disk full, closed pipe), 130 interrupted.";
-
 // The words of a command line that are not options, and its exit code.
 struct call {
   std::vector<std::string> after_dashes;  // removed before parsing

@@ -2,12 +2,21 @@
 
 #include "cli/needs.hpp"
 #include "cli/shared_options.hpp"
+#include "os/assets.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace kzoo::cli {
 namespace {
+
+// The end of a command's help.
+std::string footer_of(const std::string& name) {
+  std::string text = filled("help/" + name, {});
+  text.pop_back();
+  return text;
+}
 
 // A new subcommand, and the options that its command line is read into.
 template <class Options>
@@ -20,6 +29,7 @@ template <class Options>
 subcommand<Options> add(CLI::App& runner, const char* name, const char* summary,
                         int (*execute)(const Options&), call& c) {
   CLI::App& app = *runner.add_subcommand(name, summary);
+  app.footer(footer_of(name));
   const auto options = std::make_shared<Options>();  // the callback keeps it alive
   app.callback([options, execute, &c] {
     if (c.asks_needs)
@@ -59,7 +69,6 @@ void add_run(CLI::App& runner, call& c) {
   add_tier(app, o);
   add_output(app, o);
   add_resume(app, o);
-  app.footer(kExitCodes);
 }
 
 int tune_what_is_named(const tune_options& o) {
@@ -84,11 +93,6 @@ void add_tune(CLI::App& runner, call& c) {
             "Time for judging and timing, such as 60s, 5m or 1h; default: until all is decided");
   add_output(app, o);
   add_resume(app, o);
-  app.footer(
-      "--json writes the best kernels (docs/formats.md), the journal has the whole run.\n"
-      "Exit codes: 0 each problem has a best kernel, 1 one has none (also where the budget was too\n"
-      "small), or a kernel is wrong or failed, 2 bad usage or experiment file, 3 no such device, 5 the\n"
-      "results could not be written, 130 interrupted.");
 }
 
 void add_rerun(CLI::App& runner, call& c) {
@@ -97,7 +101,6 @@ void add_rerun(CLI::App& runner, call& c) {
   add_common(app, o);
   add_trust_folders(app, o.trust_folders);
   add_output(app, o);
-  app.footer(kExitCodes);
 }
 
 void add_report(CLI::App& runner, call& c) {
@@ -120,9 +123,6 @@ void add_report(CLI::App& runner, call& c) {
             "Write the main charts as SVG files, for light and for dark pages");
   formats->require_option(0, 1);
   add_shown(app, o.shown);
-  app.footer(
-      "Exit codes: 0 it is shown, 2 bad usage, or no stored results, 5 not written (disk full, closed "
-      "pipe).");
 }
 
 void add_compare(CLI::App& runner, call& c) {
@@ -138,9 +138,6 @@ void add_compare(CLI::App& runner, call& c) {
             "Rank the kernels of one result against this one");
   app.add_flag("--force", o.force, "Compare even different devices or CUDA runtimes");
   app.add_flag("--md", o.markdown, "As Markdown");
-  app.footer(
-      "Exit codes: 0 no cell is worse, 2 bad usage, or results that cannot be compared, 4 a cell is "
-      "slower,\nfails or declines now, 5 not written (disk full, closed pipe).");
 }
 
 void add_check(CLI::App& runner, call& c) {
@@ -150,9 +147,6 @@ void add_check(CLI::App& runner, call& c) {
   add_common(app, o);
   add_experiment(app, o)->required();
   add_tier(app, o);
-  app.footer(
-      "Exit codes: 0 it can run, 1 a library cannot be used, or no plugin is built for the device, 2 "
-      "bad\nusage or experiment file, 5 not written (closed pipe).");
 }
 
 void add_validate(CLI::App& runner, call& c) {
@@ -180,9 +174,6 @@ void add_validate(CLI::App& runner, call& c) {
             "Seconds after which one step counts as hung; default: 60");
   add_file(app, "--json", o.json, "Write the findings as JSON; - for stdout");
   add_show_errors(app, o.show_errors);
-  app.footer(
-      "Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device,\n"
-      "5 the findings could not be written, 130 interrupted.");
 }
 
 void add_judge(CLI::App& runner, call& c) {
@@ -208,9 +199,6 @@ void add_judge(CLI::App& runner, call& c) {
                "Compile, and run nothing: for a machine without a GPU, as `runner compile` does");
   add_value(app, "-o,--out", o.compiled.out, "DIR", "With --compile-only, where the libraries go");
   add_words(app, "--arch", o.compiled.architectures, "With --compile-only: 90a, 80-real, ...");
-  app.footer(
-      "A file that does not compile is judged, too. Exit codes: 0 all files PASSED, 1 some did not, "
-      "2 bad\nusage or experiment, 3 no such device, 5 not written, 130 interrupted.");
 }
 
 void add_profile(CLI::App& runner, call& c) {
@@ -223,10 +211,6 @@ void add_profile(CLI::App& runner, call& c) {
   add_value(app, "--ncu", o.ncu, "PROGRAM", "Path of Nsight Compute's ncu, if it is not found");
   add_file(app, "--json", o.json, "Write the counters as JSON; - for stdout");
   add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
-  app.footer(
-      "Arguments after -- are passed to ncu unchanged, for example: -- --set full -o report\n"
-      "Exit codes: 0 all cells were profiled, 1 some were not, 2 bad usage, 3 no such device,\n"
-      "5 the counters could not be written, 130 interrupted.");
   app.parse_complete_callback([&c, &told = o.ncu_arguments] { told = c.after_dashes; });
 }
 
@@ -245,16 +229,12 @@ void add_xray(CLI::App& runner, call& c) {
   add_file(app, "--json", o.json, "Write all counts as JSON; - for stdout");
   add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   add_file(app, "--html", o.html, "Write a page with the source and what each line costs");
-  app.footer(
-      "Exit codes: 0 all cells were analysed and nothing is wrong in them, 1 some were not or "
-      "something is, 2 bad usage, 5 the counts could not be written, 130 interrupted.");
 }
 
 void add_list(CLI::App& runner, call& c) {
   auto [app, o] = add(runner, "list", "List the plugins", list, c);
   add_common(app, o);
   app.add_option("PLUGIN", o.plugins, "Only these: names, globs, or files such as ./mine.cu");
-  app.footer("Exit codes: 0 they are listed, 2 bad usage, or no such plugin, 5 not written.");
 }
 
 void add_describe(CLI::App& runner, call& c) {
@@ -262,8 +242,6 @@ void add_describe(CLI::App& runner, call& c) {
   add_common(app, o);
   app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it, or its file")
       ->required();
-  app.footer(
-      "Exit codes: 0 it can be used, 1 it cannot, 2 bad usage, or no such plugin, 5 not written.");
 }
 
 void add_compile(CLI::App& runner, call& c) {
@@ -281,10 +259,6 @@ void add_compile(CLI::App& runner, call& c) {
             "Where the libraries go, FILE.cu as FILE.so; default: here");
   add_value(app, "--device", o.device, "NAME", "cuda or cpu; default: cuda");
   add_build_args(app, o.build_args);
-  app.footer(
-      "Prints the path of each library, which `runner run --plugins FILE.so` takes.\n"
-      "Exit codes: 0 all are compiled, 2 bad usage, or one does not compile, 5 not written, 130 "
-      "interrupted.");
 }
 
 void add_new(CLI::App& runner, call& c) {
@@ -294,7 +268,6 @@ void add_new(CLI::App& runner, call& c) {
   add_value(app, "--from", o.from, "PLUGIN",
             "Begin with a copy of this plugin; default: the template");
   add_value(app, "--out", o.out, "DIR", "A project with a CMakeLists.txt, in this folder");
-  app.footer("Exit codes: 0 it is made, 2 bad usage, or a folder that is not new, 5 not written.");
 }
 
 void add_export(CLI::App& runner, call& c) {
@@ -306,8 +279,6 @@ void add_export(CLI::App& runner, call& c) {
   add_value(app, "--out", o.out, "DIR",
             "A new folder. The functions' names begin with its name: letters, digits and '_'")
       ->required();
-  app.footer(
-      "Exit codes: 0 it is made, 2 bad usage, or sources that cannot be copied, 5 not written.");
 }
 
 void add_watch(CLI::App& runner, call& c) {
@@ -318,9 +289,6 @@ void add_watch(CLI::App& runner, call& c) {
   add_common(app, o);
   add_experiment(app, o);
   add_tier(app, o);
-  app.footer(
-      "FILE is the experiment, quick by default. --plugins names others, which are run with "
-      "it: a baseline, say.\nEnds with Ctrl-C.");
 }
 
 void add_devices(CLI::App& runner, call& c) {
@@ -330,9 +298,6 @@ void add_devices(CLI::App& runner, call& c) {
                "runs");
   add_value(app, "--device", o.device, "NAME", "Only this device: cpu, cuda or cuda:N");
   app.add_flag("--json", o.json, "As JSON, with every sample");
-  app.footer(
-      "Exit codes: 0 they are listed, 1 a measurement failed, 2 bad usage, 3 no such device, 5 not "
-      "written.");
 }
 
 void add_submit(CLI::App& runner, call& c) {
@@ -355,20 +320,12 @@ void add_submit(CLI::App& runner, call& c) {
   app.add_flag("--by-device", o.by_device, "When merging: as in `runner merge`");
   app.add_flag("--wait", o.waits, "Wait for the result, and show it as `runner merge` does");
   app.add_flag("--dry-run", o.dry_run, "Print the batch scripts, and submit nothing");
-  app.footer(
-      "Arguments after -- are options of sbatch, for both jobs: -- --partition=gpu --gpus=1\n"
-      "Exit codes: 0 the jobs are submitted, 1 the one that merges is not, 2 bad usage or "
-      "experiment file,\nor Slurm refuses the job or is not here, 5 the folder cannot be written; "
-      "with --wait those of\n`runner merge`, 130 interrupted.");
   app.parse_complete_callback([&c, &told = o.sbatch_arguments] { told = c.after_dashes; });
 }
 
 void add_status(CLI::App& runner, call& c) {
   auto [app, o] = add(runner, "status", "How far the jobs of `runner submit` are", status, c);
   app.add_option("DIR", o.folder, "The folder that they share")->required();
-  app.footer(
-      "Exit codes: 0 no shard has failed, 1 some have ended without all their cells, 2 bad "
-      "usage.");
 }
 
 void add_merge(CLI::App& runner, call& c) {
@@ -379,24 +336,14 @@ void add_merge(CLI::App& runner, call& c) {
   app.add_flag("--by-device", o.by_device,
                "A table, and a file, for each model of GPU, driver and CUDA runtime");
   add_shown(app, o.shown);
-  app.footer(kExitCodes);
 }
 
 // Only for its help: the words after `needs` are parsed as a command line of their own.
 void add_needs(CLI::App& runner) {
   CLI::App& app = *runner.add_subcommand("needs", "What a command needs built, for scripts");
+  app.footer(footer_of("needs"));
   app.add_option("COMMAND", "A command with its arguments, which is not carried out")->required();
   app.group("For scripts");
-  app.footer(
-      "For scripts that build plugins before they call the runner, as ./zoo does. Prints, a line for "
-      "each:\n"
-      "  device KIND   what the command may run on: cpu, cuda, or auto, the best that there is\n"
-      "  plugin NAME   a plugin that it loads, for each kind; `plugins`: any of them\n"
-      "  launcher      what compiled kernels are packed behind\n"
-      "  charts        the charting library\n"
-      "  experiment    a FILE, since the command names none\n"
-      "Of a command that will be refused, and of one that loads nothing, it prints nothing.\n"
-      "Exit code: 0.");
 }
 
 }  // namespace
@@ -423,6 +370,7 @@ void add_subcommands(CLI::App& runner, call& c) {
   add_status(runner, c);
   add_merge(runner, c);
   add_needs(runner);
+  runner.footer(footer_of("exit_codes"));  // which subcommands would inherit
 }
 
 }  // namespace kzoo::cli
