@@ -7,7 +7,8 @@ include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kernel-zoo)
 
 install(TARGETS runner RUNTIME)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo
+        PATTERN templates EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_SOURCE_DIR}/plugins
                   ${PROJECT_SOURCE_DIR}/sdk/src/manifest
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)

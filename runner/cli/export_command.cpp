@@ -23,6 +23,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <regex>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -63,23 +64,14 @@ const tuned_plugin& plugin_of(const tuned& t, const tuned_kernel& k, const std::
 
 // Headers in other folders are not copied.
 void refuse_folders(const std::string& name, const std::vector<std::string>& options) {
-  constexpr std::array<std::string_view, 9> kFolders{"-I",
-                                                     "-L",
-                                                     "-isystem",
-                                                     "-iquote",
-                                                     "-include",
-                                                     "--include-path",
-                                                     "--system-include",
-                                                     "--pre-include",
-                                                     "--library-path"};
-  for (const std::string& option : options) {
-    const auto is_begin = [&](std::string_view word) { return option.starts_with(word); };
-    if (std::ranges::none_of(kFolders, is_begin)) continue;
-    input::refuse(name,
-                  fmt::format("is compiled with {}, whose files would not be copied; move them "
-                              "beside the source, and tune it again",
-                              option));
-  }
+  static const std::regex kFolders(
+      "-[IL]|-isystem|-iquote|-include|--(include-path|system-include|pre-include|library-path)");
+  for (const std::string& option : options)
+    if (std::regex_search(option, kFolders, std::regex_constants::match_continuous))
+      input::refuse(name,
+                    fmt::format("is compiled with {}, whose files would not be copied; move them "
+                                "beside the source, and tune it again",
+                                option));
 }
 
 exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
