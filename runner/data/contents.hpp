@@ -2,8 +2,8 @@
 // Contents of every word of every matrix buffer before a kernel runs, as a pure function of its
 // index. The device's buffers are filled by it, and the expected result is computed from it. Memory
 // that a kernel must not write (inputs, row padding, redzones) is checked against it. Therefore no
-// copy is sent, and none has to be kept. Host and device get equal bits: integer hashing, then exact
-// or correctly rounded conversion.
+// copy is sent, and none has to be kept. Host and device get equal bits: integer hashing, then
+// exact or correctly rounded conversion.
 
 #include "data/element.hpp"
 #include "data/matrix.hpp"

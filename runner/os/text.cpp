@@ -24,14 +24,15 @@ std::vector<std::string> lines_of(std::string_view text) {
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\n";
   const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == text.npos) return {};
+  if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
 }
 
 bool is_in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 bool has_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();
     if ((at == 0 || !is_in_word(text[at - 1])) && (end == text.size() || !is_in_word(text[end])))
       return true;

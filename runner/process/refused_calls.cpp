@@ -33,7 +33,8 @@ constexpr long kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kProcessMa
 
 // A condition on an argument. Except for pointers, the kernel reads only the lower half.
 struct condition {
-  enum { is, is_not, is_given, has, lacks } test;  // has: any bit of `value`; lacks: all
+  enum test_kind { is, is_not, is_given, has, lacks };
+  test_kind test;  // has: any bit of `value`; lacks: all
   std::uint32_t argument;
   std::uint32_t value = 0;
 };
@@ -53,7 +54,7 @@ bool has_server_of_cuda() {
 }
 
 std::vector<refusal> refusals(const confinement& c) {
-  using enum decltype(condition::test);
+  using enum condition::test_kind;
   std::vector<refusal> all{{SYS_seccomp, {}},
                            {SYS_prctl, {{is, 0, PR_SET_SECCOMP}}},
                            {SYS_prctl, {{is, 0, kSetSyscallUserDispatch}}},
