@@ -301,6 +301,16 @@ class cause_search {
       if (all_have([i](const sample&) { return i; }))
         return fmt::format("they are computed with the B of group {}", i);
     }
+    // Offsets of other numbers move each row's group by its own distance.
+    const auto has_another = [&](const sample& s) {
+      for (std::int64_t i = 0; i < tried; ++i)
+        if (i != s.b_number && fits(s, scalars_, dot(s.a, column_of(operands_.b, i, s.at.col))))
+          return true;
+      return false;
+    };
+    if (samples_.size() >= kEnoughToSearch && std::ranges::all_of(samples_, has_another))
+      return "the rows of a group are computed with the B of different groups, as with the offsets "
+             "of an earlier call";
     return "";
   }
   // "A", "B" or "A and B", if all samples use them from that matrix.

@@ -55,6 +55,7 @@ struct launch {
   std::array<std::uint32_t, 3> grid{}, block{};
   std::uint64_t dynamic_shared = 0, static_shared = 0, local_bytes = 0;
   std::uint32_t registers = 0, resident_warps = 0, most_warps = 0;
+  std::string kernel{};  // its symbol; "": unknown. Not stored
 
   double occupancy() const { return double(resident_warps) / double(most_warps); }
 };

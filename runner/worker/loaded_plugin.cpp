@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -37,6 +38,7 @@ results::plugin_description describe(const library& lib) {
 }
 
 results::launch describe(const kzoo_launch& l) {
+  constexpr std::size_t kLongestSymbol = 4096;
   return {{l.grid[0], l.grid[1], l.grid[2]},
           {l.block[0], l.block[1], l.block[2]},
           l.dynamic_shared,
@@ -44,7 +46,8 @@ results::launch describe(const kzoo_launch& l) {
           l.local_bytes,
           l.registers,
           l.resident_warps,
-          l.most_warps};
+          l.most_warps,
+          l.kernel == nullptr ? "" : std::string(l.kernel, strnlen(l.kernel, kLongestSymbol))};
 }
 
 }  // namespace
@@ -87,6 +90,7 @@ void loaded_plugin::run(int slot) {
   const instance& of = instances_.at(slot);
   kzoo_arguments arguments = arguments_of(of.where.inputs, of.where.c, of.where.workspace);
   arguments.stream = of.stream;
+  launches_ = {};
   launch_list_.count = 0;
   arguments.launches = &launch_list_;
   run_instance(*of.variant, of.made, arguments);

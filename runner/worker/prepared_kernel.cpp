@@ -1,4 +1,6 @@
 #include "worker/prepared_kernel.hpp"
+
+#include "core/kernel_name.hpp"
 #include "core/verdict.hpp"
 
 #include "devices/backend.hpp"
@@ -6,6 +8,7 @@
 #include "worker/plugin.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +17,7 @@
 #include <cstring>
 #include <iterator>
 #include <random>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -33,6 +37,14 @@ bool may_be_negative(data::content inside) {
     default:
       return true;
   }
+}
+
+// "; launched: naive_kernel, reduce<4>", or "" if no name is known.
+std::string names_of_kernels(const std::vector<results::launch>& launches) {
+  std::set<std::string> names;
+  for (const results::launch& l : launches)
+    if (!l.kernel.empty()) names.insert(short_kernel_name(demangled(l.kernel)));
+  return names.empty() ? "" : fmt::format("; launched: {}", fmt::join(names, ", "));
 }
 
 // Warm-up stops after this time, even before all warm-up runs.
@@ -199,8 +211,14 @@ devices::finished_run prepared_kernel::run_once(devices::start from, devices::ot
   if (seeds.size() > 2 * kSeeds) seeds.erase(seeds.begin() + kSeeds);
   constexpr int kMostTries = 5;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    const devices::finished_run done = backend_.run(steps_of_run(seed), from, others);
-    if (done.alone) return done;
+    try {
+      const devices::finished_run done = backend_.run(steps_of_run(seed), from, others);
+      if (done.alone) return done;
+    } catch (const failure& f) {
+      if (backend_.stream() == nullptr) throw;
+      // An address that a kernel must not use is found at the end, without the kernel's name.
+      throw failure(f.verdict, f.what() + names_of_kernels(plugin_.launches(slot_)), f.step);
+    }
   }
   throw refusal{"wrong",
                 fmt::format("does not work on the stream that it is given: in {} runs of {} a "

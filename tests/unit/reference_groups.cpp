@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "unit/reference_samples.hpp"
 
+#include <array>
 #include <set>
 #include <vector>
 
@@ -108,4 +109,8 @@ TEST_CASE("a kernel that takes another group's B is told so", "[reference]") {
   CHECK_THAT(reason_with([](std::int64_t group) { return (group + 1) % 5; }),
              ContainsSubstring("likely cause: group ") &&
                  ContainsSubstring(" is computed with the B of group "));
+  constexpr std::array<std::int64_t, 5> kOthers{1, 3, 0, 4, 2};
+  CHECK_THAT(reason_with([&](std::int64_t group) { return kOthers[std::size_t(group)]; }),
+             ContainsSubstring("likely cause: the rows of a group are computed with the B of "
+                               "different groups, as with the offsets of an earlier call"));
 }

@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1 /* plugins of another major version are not found */
-#define KZOO_ABI_MINOR 2 /* grows with each appended field */
+#define KZOO_ABI_MINOR 3 /* grows with each appended field */
 
 /* The outcome of a call. Fixed width, unlike an enum. */
 typedef uint32_t kzoo_status;
@@ -191,6 +191,9 @@ typedef struct kzoo_launch {
   uint32_t resident_warps; /* on one SM, as registers and shared memory allow */
   uint32_t most_warps;     /* maximum per SM; occupancy = resident_warps / most_warps */
   uint32_t reserved;       /* 0 */
+  /* Minor version 3. The kernel's symbol, which may be mangled; NULL: unknown. The plugin's, valid
+   * while its library is loaded. */
+  const char* kernel;
 } kzoo_launch;
 
 /* The caller's list, to which `run` adds its launches, in order, while there is room. */
@@ -309,7 +312,8 @@ KZOO_ABI_ASSERT(offsetof(kzoo_arguments, stream) == 40, "kzoo_arguments");
 KZOO_ABI_ASSERT(offsetof(kzoo_arguments, operands) == 56, "kzoo_arguments");
 KZOO_ABI_ASSERT(sizeof(kzoo_arguments) == 64, "kzoo_arguments");
 KZOO_ABI_ASSERT(offsetof(kzoo_launch, registers) == 48, "kzoo_launch");
-KZOO_ABI_ASSERT(sizeof(kzoo_launch) == 64, "kzoo_launch");
+KZOO_ABI_ASSERT(offsetof(kzoo_launch, kernel) == 64, "kzoo_launch");
+KZOO_ABI_ASSERT(sizeof(kzoo_launch) == 72, "kzoo_launch");
 KZOO_ABI_ASSERT(sizeof(kzoo_launch_list) == 32, "kzoo_launch_list");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, signature_count) == 32, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, supports) == 48, "kzoo_variant");

@@ -57,9 +57,19 @@ inline std::string explain_launch(const launch_config& config, const void* kerne
   return failed;
 }
 
+// Null before CUDA 12.3.
+inline const char* symbol_of(const void* kernel) {
+  const char* symbol = nullptr;
+#if CUDART_VERSION >= 12030
+  if (cudaFuncGetName(&symbol, kernel) != cudaSuccess) cudaGetLastError();
+#endif
+  return symbol;
+}
+
 // Adds a successful launch to the list, if there is one.
 inline void note_launch(const launch_config& config, const void* kernel) {
-  kzoo_launch* entry = next_launch(config);
+  if (wanted_launches == nullptr) return;
+  kzoo_launch* entry = next_launch(config, symbol_of(kernel));
   cudaFuncAttributes f{};
   if (entry == nullptr || cudaFuncGetAttributes(&f, kernel) != cudaSuccess) return;
   constexpr int kWarp = 32;

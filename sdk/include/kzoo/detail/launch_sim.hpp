@@ -39,7 +39,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...),
   const kernel_call<P...> call{kernel, values};
   sim::run_grid({config.grid, config.block, config.dynamic_shared, address,
                  &kernel_call<P...>::invoke, &call});
-  next_launch(config);
+  next_launch(config, nullptr);
 }
 
 inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {
