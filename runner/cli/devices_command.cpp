@@ -47,7 +47,7 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
     const std::string clock =
         c.best.clock_mhz > 0 ? fmt::format("{:.0f} MHz", c.best.clock_mhz) : "";
     t.add_entries(
-        {{"resource", std::string(roofline::resource_name(c.resource)), table::align::left},
+        {{"resource", std::string(name_of(c.resource)), table::align::left},
          {"peak", rate_text(c.resource, c.best.rate)},
          {"spread", {fmt::format("-{:.1f}%", 100 * c.spread), style::dim}},
          {"clock", clock},

@@ -226,7 +226,7 @@ std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
                                       {"device", t.device.name},
                                       {"compute_capability", t.compute_capability},
                                       {"started", t.started},
-                                      {"tier", std::string(tier_name(t.tier))},
+                                      {"tier", std::string(name_of(t.tier))},
                                       {"kernels", kernels.markdown()},
                                       {"functions", declarations_of(p)},
                                       {"left_out", left_out_text(p)}}});

@@ -112,7 +112,7 @@ class judge_of_files {
           "--device-code-only",
           "on the cpu device a kernel is host code, in the process that times it; judge on "
           "a GPU: --device cuda");
-    how_.tier = tier_name(experiment_.verify.tier);
+    how_.tier = name_of(experiment_.verify.tier);
     if (!experiment_.baseline) return;
     how_.baseline = experiment_.baseline->text;
     results::experiment alone = experiment_;  // rejects an invalid baseline

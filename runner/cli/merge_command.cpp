@@ -102,7 +102,7 @@ int status(const status_options& options) {
     const auto style = has_failed(each) ? report::style::bad : report::style::plain;
     t.add_entries(
         {{"shard", std::to_string(t.rows())},
-         {"state", {std::string(cluster::progress_name(each.progress)), style}, kLeft},
+         {"state", {std::string(name_of(each.progress)), style}, kLeft},
          {"cells", each.planned == 0 ? "" : fmt::format("{}/{}", each.cells, each.planned)},
          {"node", each.node, kLeft},
          {"why", each.why, kLeft}});

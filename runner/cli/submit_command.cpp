@@ -173,9 +173,9 @@ cluster::submission submit_from(const cluster::batch& b, const std::string& expe
 std::string progress_line(const std::vector<cluster::shard_status>& all) {
   std::vector<std::string> counts;
   std::size_t cells = 0;
-  for (const cluster::progress p : cluster::kProgress) {
+  for (const cluster::progress p : kAllOf<cluster::progress>) {
     const auto count = std::ranges::count(all, p, &cluster::shard_status::progress);
-    if (count > 0) counts.push_back(fmt::format("{} {}", count, cluster::progress_name(p)));
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, name_of(p)));
   }
   for (const auto& s : all) cells += s.cells;
   return fmt::format("{} shards: {}; {} cells", all.size(), fmt::join(counts, ", "), cells);

@@ -197,12 +197,6 @@ shard_status status_of(const submission& s, std::size_t shard, const known_job& 
 
 }  // namespace
 
-std::string_view progress_name(progress p) {
-  constexpr std::array<std::string_view, kProgress.size()> kNames{"done", "running", "queued",
-                                                                  "failed", "unknown"};
-  return kNames[static_cast<std::size_t>(p)];
-}
-
 std::vector<shard_status> status_of(const submission& s, const known_job& known) {
   std::vector<shard_status> all;
   for (std::size_t i = 0; i < s.shards; ++i) all.push_back(status_of(s, i, known));

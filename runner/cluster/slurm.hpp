@@ -3,6 +3,7 @@
 // and Slurm.
 
 #include "cluster/submission.hpp"
+#include "os/enums.hpp"
 
 #include <array>
 #include <cstddef>
@@ -38,10 +39,7 @@ struct known_job {
 known_job ask_about(const std::string& job);
 
 // `failed`: it has ended, and cells are missing. `unknown`: unfinished, and Slurm cannot be asked.
-enum class progress { done, running, queued, failed, unknown };
-inline constexpr std::array kProgress{progress::done, progress::running, progress::queued,
-                                      progress::failed, progress::unknown};
-std::string_view progress_name(progress p);
+KZOO_ENUM(progress, done, running, queued, failed, unknown);
 
 struct shard_status {
   cluster::progress progress{};

@@ -76,13 +76,6 @@ void compare_plugins(const document& then, const document& now, std::vector<std:
 
 }  // namespace
 
-std::string_view change_name(change c) {
-  constexpr std::array<std::string_view, kChanges.size()> kNames{
-      "slower",    "broken", "declined", "faster", "repaired",
-      "uncertain", "same",   "failing",  "new",    "gone"};
-  return kNames[static_cast<std::size_t>(c)];
-}
-
 std::size_t comparison::count(compare::change c) const {
   return static_cast<std::size_t>(std::ranges::count(pairs, c, &pair::change));
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Compares two runs, and the kernels of a run.
 
+#include "os/enums.hpp"
 #include "results/document.hpp"
 #include "timing/bootstrap.hpp"
 
@@ -29,10 +30,9 @@ enum class change {
   added,
   gone
 };
-inline constexpr std::array kChanges{
-    change::slower,    change::broken, change::declined, change::faster, change::repaired,
-    change::uncertain, change::same,   change::failing,  change::added,  change::gone};
-std::string_view change_name(change c);
+constexpr std::string_view names_of(change) {
+  return "slower, broken, declined, faster, repaired, uncertain, same, failing, new, gone";
+}
 
 struct pair {
   const results::cell *before = nullptr, *after = nullptr;

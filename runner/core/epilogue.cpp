@@ -47,10 +47,10 @@ epilogue_stage clamp_from(std::string_view word) {
 epilogue_stage stage_from(std::string_view word) {
   if (word.starts_with("clamp")) return clamp_from(word);
   const std::size_t colon = word.find(':');
-  const auto kind = std::ranges::find(kStageKinds, word.substr(0, colon), stage_name);
-  if (kind == kStageKinds.end()) {
+  const auto kind = from_name<stage_kind>(word.substr(0, colon));
+  if (!kind) {
     std::vector<std::string_view> names;
-    for (const stage_kind known : kStageKinds) names.push_back(stage_name(known));
+    for (const stage_kind known : kAllOf<stage_kind>) names.push_back(name_of(known));
     names.back() = "clamp(LOW, HIGH)";
     refuse(word, fmt::format("is none of {}", fmt::join(names, ", ")));
   }
@@ -63,21 +63,13 @@ epilogue_stage stage_from(std::string_view word) {
 }
 
 std::string name_of(const epilogue_stage& stage) {
-  std::string name(stage_name(stage.what));
+  std::string name(name_of(stage.what));
   if (stage.what == stage_kind::clamp) name += fmt::format("({}, {})", stage.low, stage.high);
   if (stage.type != 0) name.append(":").append(type_name(stage.type));
   return name;
 }
 
 }  // namespace
-
-std::string_view stage_name(stage_kind kind) {
-  constexpr std::array<std::string_view, kStageKinds.size()> kNames{
-      "bias", "row_bias", "residual",  "column_scale", "row_scale",
-      "relu", "gelu",     "gelu_tanh", "silu",         "clamp"};
-  static_assert(!kNames.back().empty());
-  return kNames[static_cast<std::size_t>(kind)];
-}
 
 kzoo_stage_kind stage_kind_of(stage_kind kind) {
   switch (kind) {
@@ -115,7 +107,7 @@ stage_list epilogue_from_name(std::string_view name) {
     const epilogue_stage next = stage_from(word);
     const auto is_same = [&](const epilogue_stage& s) { return s.what == next.what; };
     if (has_operand(next.what) && std::ranges::any_of(stages, is_same))
-      refuse(name, fmt::format("has the operand {} twice", stage_name(next.what)));
+      refuse(name, fmt::format("has the operand {} twice", name_of(next.what)));
     stages.push_back(next);
     begin = end + 1;
   }

@@ -2,9 +2,10 @@
 // Stages applied in order to each element of alpha A B + beta C before it is stored: "bias + relu".
 // Some stages have an operand with the stage's name, besides A, B and C.
 
+#include "os/enums.hpp"
+
 #include <kzoo/abi.h>
 
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <string>
@@ -18,23 +19,8 @@ namespace kzoo {
 // M. `relu`: max(x, 0). `gelu`: x times x's normal distribution function, by erf (Hendrycks and
 // Gimpel 2016); `gelu_tanh`: their tanh approximation. `silu`: x / (1 + exp(-x)). `clamp`:
 // min(max(x, low), high).
-enum class stage_kind {
-  bias,
-  row_bias,
-  residual,
-  column_scale,
-  row_scale,
-  relu,
-  gelu,
-  gelu_tanh,
-  silu,
-  clamp
-};
-inline constexpr std::array kStageKinds{
-    stage_kind::bias,      stage_kind::row_bias, stage_kind::residual, stage_kind::column_scale,
-    stage_kind::row_scale, stage_kind::relu,     stage_kind::gelu,     stage_kind::gelu_tanh,
-    stage_kind::silu,      stage_kind::clamp};
-std::string_view stage_name(stage_kind kind);
+KZOO_ENUM(stage_kind, bias, row_bias, residual, column_scale, row_scale, relu, gelu, gelu_tanh,
+          silu, clamp);
 constexpr bool adds(stage_kind kind) { return kind <= stage_kind::residual; }
 constexpr bool multiplies(stage_kind kind) {
   return kind == stage_kind::column_scale || kind == stage_kind::row_scale;

@@ -164,7 +164,7 @@ data::matrix stored(const epilogue_stage& stage, const problem& p) {
   constexpr std::uint64_t kOfTerms = 8, kOfFactors = 4;
   if (x.inside == data::content::scaled) x.parameter = adds(stage.what) ? kOfTerms : kOfFactors;
   if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.what), p.dtype.c);
-  x.key = key_of(p, kFirstStage + static_cast<std::int64_t>(stage.what), stage_name(stage.what));
+  x.key = key_of(p, kFirstStage + static_cast<std::int64_t>(stage.what), name_of(stage.what));
   if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
     x.rows = p.m;
     x.cols = x.ld = 1;
@@ -255,7 +255,7 @@ std::vector<named_operand> named_operands(const problem& p) {
 std::vector<named_operand> epilogue_operands(const problem& p) {
   std::vector<named_operand> all;
   for (const epilogue_stage& stage : p.epilogue)
-    if (has_operand(stage.what)) all.push_back({stage_name(stage.what), stored(stage, p)});
+    if (has_operand(stage.what)) all.push_back({name_of(stage.what), stored(stage, p)});
   return all;
 }
 

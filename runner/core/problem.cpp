@@ -96,15 +96,6 @@ bool is_fp32(kzoo_precision precision) {
   return precision == KZOO_COMPUTE_FP32 || precision == KZOO_COMPUTE_FP32_SPLIT;
 }
 
-std::string_view fill_name(fill f) {
-  constexpr std::array<std::string_view, std::size_t(fill::lone_b) + 1> kNames{
-      "uniform", "integers", "probe",    "signs",     "normal",  "zeros",    "ones",
-      "sparse",  "powers",   "few_bits", "unequal",   "probe_b", "specials", "scaled",
-      "uneven",  "full",     "full_b",   "unequal_b", "stale",   "lone",     "lone_b"};
-  static_assert(!kNames.back().empty());
-  return kNames[static_cast<std::size_t>(f)];
-}
-
 fill_range parameter_of(fill f) {
   switch (f) {
     case fill::sparse:
@@ -123,7 +114,7 @@ fill_range parameter_of(fill f) {
 }
 
 std::string filling_name(const filling& f) {
-  std::string name(fill_name(f.what));
+  std::string name(name_of(f.what));
   if (parameter_of(f.what).most > 0) name += fmt::format(":{}", f.parameter);
   if (f.spread != 0) name += fmt::format("*2^-{}", f.spread);
   return name;
@@ -132,7 +123,7 @@ std::string filling_name(const filling& f) {
 std::optional<filling> filling_from_name(std::string_view name) {
   const std::size_t colon = name.find(':');
   for (const fill f : kFills) {
-    if (fill_name(f) != name.substr(0, colon)) continue;
+    if (name_of(f) != name.substr(0, colon)) continue;
     const fill_range range = parameter_of(f);
     if ((range.most > 0) != (colon != std::string_view::npos)) return {};
     if (range.most == 0) return filling{f};
@@ -156,16 +147,6 @@ bool has_integers(fill f) {
 
 fill default_fill(const element_types& types) {
   return is_integer(types) ? fill::integers : fill::uniform;
-}
-
-std::string_view shared_name(shared_operand shared) {
-  return shared == shared_operand::a ? "a" : shared == shared_operand::b ? "b" : "none";
-}
-
-std::string_view group_rows_name(data::group_rows how) {
-  constexpr std::array<std::string_view, data::kGroupRows.size()> kNames{"even", "skewed",
-                                                                         "half_empty", "single"};
-  return kNames[static_cast<std::size_t>(how)];
 }
 
 problem as_told(problem p) {
@@ -211,7 +192,7 @@ std::string problem_details(const problem& p) {
   if (p.batch_padding != usual.batch_padding)
     details += fmt::format(" batch_padding={}", p.batch_padding);
   if (p.batch_shared != usual.batch_shared)
-    details += fmt::format(" batch_shared={}", shared_name(p.batch_shared));
+    details += fmt::format(" batch_shared={}", name_of(p.batch_shared));
   if (p.alpha != usual.alpha) details += fmt::format(" alpha={}", p.alpha);
   if (p.beta != usual.beta) details += fmt::format(" beta={}", p.beta);
   if (!p.epilogue.empty()) details += fmt::format(" epilogue=\"{}\"", epilogue_name(p.epilogue));
@@ -223,7 +204,7 @@ std::string problem_details(const problem& p) {
     details += fmt::format(" scale_block_b={}", scale_block_name(p.scale_block_b));
   if (p.groups != usual.groups) details += fmt::format(" groups={}", p.groups);
   if (p.group_rows != usual.group_rows)
-    details += fmt::format(" group_rows={}", group_rows_name(p.group_rows));
+    details += fmt::format(" group_rows={}", name_of(p.group_rows));
   if (p.padding != usual.padding) details += fmt::format(" padding={}", p.padding);
   if (p.data != default_fill(p.dtype)) details += fmt::format(" fill={}", filling_name(p.data));
   if (p.seed != usual.seed) details += fmt::format(" seed={}", p.seed);

@@ -3,6 +3,7 @@
 
 #include "core/epilogue.hpp"
 #include "data/row_groups.hpp"
+#include "os/enums.hpp"
 
 #include <kzoo/abi.h>
 #include <kzoo/layout.hpp>
@@ -119,34 +120,12 @@ bool is_fp32(kzoo_precision precision);
 // divided by it; `full`, `full_b`: integers with all bits in A, or in B, and in C, so that products
 // and sums wrap; `unequal_b`: row 0 of B is larger by 2^30 and meets zeros in A; `stale`: uniform,
 // but C starts with large numbers, times 2^number, even if beta is 0.
-enum class fill {
-  uniform,
-  integers,
-  probe,
-  signs,
-  normal,
-  zeros,
-  ones,
-  sparse,
-  powers,
-  few_bits,
-  unequal,
-  probe_b,
-  specials,
-  scaled,
-  uneven,
-  full,
-  full_b,
-  unequal_b,
-  stale,
-  lone,
-  lone_b
-};
+KZOO_ENUM(fill, uniform, integers, probe, signs, normal, zeros, ones, sparse, powers, few_bits,
+          unequal, probe_b, specials, scaled, uneven, full, full_b, unequal_b, stale, lone, lone_b);
 // The fills that an experiment may name.
 inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe,   fill::signs,
                                       fill::normal,  fill::zeros,    fill::ones,    fill::sparse,
                                       fill::powers,  fill::few_bits, fill::unequal, fill::probe_b};
-std::string_view fill_name(fill f);
 // Range of the number after a fill's name; `most` 0: no number.
 struct fill_range {
   double least = 0, most = 0;
@@ -176,12 +155,7 @@ constexpr bool has_lone_products(fill f) { return f == fill::lone || f == fill::
 fill default_fill(const element_types& types);
 
 // The operand that all GEMMs of a batch share: its stride is 0.
-enum class shared_operand { none, a, b };
-inline constexpr std::array kSharedOperands{shared_operand::none, shared_operand::a,
-                                            shared_operand::b};
-std::string_view shared_name(shared_operand shared);
-
-std::string_view group_rows_name(data::group_rows how);
+KZOO_ENUM(shared_operand, none, a, b);
 
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
 inline constexpr std::uint64_t kMatrixAlignment = 256;

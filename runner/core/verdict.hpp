@@ -1,6 +1,8 @@
 #pragma once
 // The outcome of one cell, how thoroughly it is checked, and what may fail.
 
+#include "os/enums.hpp"
+
 #include <array>
 #include <cstddef>
 #include <stdexcept>
@@ -19,15 +21,8 @@ enum class verdict {
   unsupported,
   unavailable
 };
-inline constexpr std::array kVerdicts{
-    verdict::pass, verdict::wrong, verdict::impossible_time, verdict::crashed,
-    verdict::hung, verdict::error, verdict::unsupported,     verdict::unavailable};
-
-constexpr std::string_view verdict_name(verdict v) {
-  constexpr std::array<std::string_view, kVerdicts.size()> kNames{
-      "pass", "wrong", "impossible time", "crashed", "hung", "error", "unsupported", "unavailable"};
-  static_assert(!kNames.back().empty());
-  return kNames[static_cast<std::size_t>(v)];
+constexpr std::string_view names_of(verdict) {
+  return "pass, wrong, impossible time, crashed, hung, error, unsupported, unavailable";
 }
 
 // The kernel did not run: it does not support the problem, or is not built for the device.
@@ -47,12 +42,7 @@ class failure : public std::runtime_error {
 
 // How thoroughly a variant is checked before it counts as correct: docs/verdicts.md.
 
-enum class tier { quick, full, paranoid };
-inline constexpr std::array kTiers = {tier::quick, tier::full, tier::paranoid};
-
-constexpr std::string_view tier_name(tier t) {
-  return t == tier::quick ? "quick" : t == tier::full ? "full" : "paranoid";
-}
+KZOO_ENUM(tier, quick, full, paranoid);
 
 }  // namespace kzoo
 

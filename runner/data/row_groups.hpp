@@ -3,11 +3,12 @@
 // of its key, so that they differ between runs. constexpr, for both devices.
 
 #include "data/matrix.hpp"
+#include "os/enums.hpp"
 
 #include <kzoo/abi.h>
 
-#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace kzoo::data {
 
@@ -15,8 +16,8 @@ namespace kzoo::data {
 // rows. half_empty: equal, but every second group is empty. single: one group has all rows. The
 // first group changes.
 enum class group_rows : std::uint32_t { even, skewed, half_empty, single };
-inline constexpr std::array kGroupRows{group_rows::even, group_rows::skewed, group_rows::half_empty,
-                                       group_rows::single};
+constexpr std::string_view names_of(group_rows) { return "even, skewed, half_empty, single"; }
+inline constexpr std::array kGroupRows = kAllOf<group_rows>;
 
 // matrix::parameter for offsets: `rows` in all, and how they are split.
 constexpr std::uint64_t offsets_parameter(std::int64_t rows, group_rows how) {

@@ -41,8 +41,8 @@ void read_top(table_reader& file, results::experiment& e, input::diagnostics& re
 
 void read_timing(table_reader& keys, results::timing_options& timing) {
   keys.read("enabled", timing.enabled, flag);
-  keys.read("mode", timing.mode, one_of(results::kCacheModes, results::mode_name));
-  keys.read("power", timing.power, one_of(results::kPowerModes, results::power_mode_name));
+  keys.read("mode", timing.mode, one_of<results::cache_mode>());
+  keys.read("power", timing.power, one_of<results::power_mode>());
   keys.read("rounds", timing.rounds, integer_in(1, 1000));
   keys.read("warmup", timing.warmup, integer_in(0, 1000));
   keys.read("min_samples", timing.min_samples, integer_in(1, 10000));
@@ -55,10 +55,9 @@ void read_timing(table_reader& keys, results::timing_options& timing) {
 }
 
 void read_verify(table_reader& keys, results::verify_options& verify) {
-  keys.read("tier", verify.tier, one_of(kTiers, tier_name));
+  keys.read("tier", verify.tier, one_of<tier>());
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
-  keys.read("impossible_time", verify.impossible_time,
-            one_of(results::kImpossibleTimes, results::impossible_time_name));
+  keys.read("impossible_time", verify.impossible_time, one_of<results::impossible_time>());
 }
 
 void read_spaces(table_reader& keys, std::map<std::string, results::tuning_space>& spaces) {
@@ -67,11 +66,11 @@ void read_spaces(table_reader& keys, std::map<std::string, results::tuning_space
 }
 
 void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
-  const auto axis = one_of(results::kPivotAxes, results::axis_name);
+  const auto axis = one_of<results::pivot_axis>();
   results::pivot table;
   keys.read("rows", table.rows, axis);
   keys.read("columns", table.columns, axis);
-  keys.read("value", table.value, one_of(results::kPivotValues, results::value_name));
+  keys.read("value", table.value, one_of<results::pivot_value>());
   const auto columns = keys.find("columns");
   const auto culprit = columns ? columns : keys.find("rows");
   if (table.rows == table.columns && culprit)
@@ -179,7 +178,7 @@ void check_repeatable(const results::experiment& e, const std::vector<problem_se
   report.error(adds->beta_where,
                fmt::format("timing.power = \"{}\" repeats a product without filling C again, which "
                            "needs beta = 0",
-                           results::power_mode_name(e.timing.power)));
+                           name_of(e.timing.power)));
 }
 
 // Parses the words of a flag and reports unknown words.
@@ -204,7 +203,7 @@ void apply(const results::overrides& over, results::experiment& e, input::diagno
     e.device_where = {"--device"};
   }
   if (over.tier) {
-    if (const auto known = find_tier(*over.tier))
+    if (const auto known = from_name<tier>(*over.tier))
       e.verify.tier = *known;
     else
       report.error({"--verify"}, tier_fault(*over.tier));

@@ -80,12 +80,6 @@ std::optional<number_range> parse_numbers(std::string_view text) {
   return number_range{*first, *last};
 }
 
-std::optional<tier> find_tier(std::string_view name) {
-  for (const tier t : kTiers)
-    if (name == tier_name(t)) return t;
-  return {};
-}
-
 std::string tier_fault(std::string_view text) {
   return fmt::format("expected \"quick\", \"full\" or \"paranoid\", found {}{}",
                      input::in_quotes(text),
@@ -93,7 +87,7 @@ std::string tier_fault(std::string_view text) {
 }
 
 tier parse_tier(const std::string& name, const std::string& where) {
-  if (const auto known = find_tier(name)) return *known;
+  if (const auto known = from_name<tier>(name)) return *known;
   input::refuse(where, tier_fault(name));
 }
 

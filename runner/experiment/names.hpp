@@ -53,7 +53,6 @@ std::optional<number_range> parse_numbers(std::string_view text);
 inline constexpr std::string_view kNumbersForm =
     "a number from 0 such as 3, or a range of them such as 12-15";
 
-std::optional<tier> find_tier(std::string_view name);
 std::string tier_fault(std::string_view text);  // the message for an invalid name
 
 // Throws input::invalid with `where` unless it is "auto", "cpu", "cuda" or "cuda:N".

@@ -28,8 +28,8 @@ std::optional<filling> read_fill(const value& v) {
   std::vector<std::string> forms;
   for (const fill f : kFills) {
     const fill_range range = parameter_of(f);
-    forms.push_back(range.most == 0 ? fmt::format("\"{}\"", fill_name(f))
-                                    : fmt::format("\"{}:N\" with {} N from {} to {}", fill_name(f),
+    forms.push_back(range.most == 0 ? fmt::format("\"{}\"", name_of(f))
+                                    : fmt::format("\"{}:N\" with {} N from {} to {}", name_of(f),
                                                   range.whole ? "an integer" : "a number",
                                                   range.least, range.most));
   }
@@ -123,7 +123,7 @@ void read_block(table_reader& keys, bool of_b, const std::vector<element_types>&
 
 void read_groups(table_reader& keys, problem_set& set) {
   keys.read_list("groups", set.groups, integer_in(1, kMostGroups));
-  keys.read_list("group_rows", set.group_rows, one_of(data::kGroupRows, group_rows_name));
+  keys.read_list("group_rows", set.group_rows, one_of<data::group_rows>());
   const auto groups = keys.find("groups");
   if (const auto rows = keys.find("group_rows"); rows && !groups)
     rows->error("says how many rows groups have, and there are none; add groups = 8");
@@ -152,7 +152,7 @@ void read_batch(table_reader& keys, problem_set& set) {
                               ", with which products would overlap");
                    return {};
                  });
-  keys.read_list("batch_shared", set.batch_shared, one_of(kSharedOperands, shared_name));
+  keys.read_list("batch_shared", set.batch_shared, one_of<shared_operand>());
   if (std::ranges::any_of(set.batch, [](std::int64_t count) { return count > 1; })) return;
   for (const char* key : {"batch_padding", "batch_shared"})
     if (const auto found = keys.find(key); found && !keys.find("batch"))
@@ -308,12 +308,12 @@ problem_set read_problem(table_reader& keys, const location& where) {
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
   if (!integers.empty() && set.data && !has_integers(set.data->what))
     keys.find("fill")->error(fmt::format("\"{}\" fills with fractions, and dtype {} needs integers",
-                                         fill_name(set.data->what), integers));
+                                         name_of(set.data->what), integers));
   const auto is_f32 = [](const element_types& types) { return types == KZOO_F32; };
   const bool needs_f32 =
       set.data && (set.data->what == fill::unequal || set.data->what == fill::probe_b);
   if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
-    keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", fill_name(set.data->what)));
+    keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", name_of(set.data->what)));
   require_whole_bytes(keys, set);
   read_allow(keys, set);
   keys.finish();

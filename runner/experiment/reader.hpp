@@ -3,6 +3,7 @@
 // therefore takes one line, where it is read.
 
 #include "input/diagnostics.hpp"
+#include "os/enums.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -89,6 +90,11 @@ auto one_of(const All& all, const Name& name_of) {
   words<typename All::value_type> meanings;
   for (const auto& meaning : all) meanings.emplace_back(name_of(meaning), meaning);
   return one_of(std::move(meanings));
+}
+
+template <named_enum E>
+read_as<E> one_of() {
+  return one_of(kAllOf<E>, [](E e) { return name_of(e); });
 }
 
 // A string for which `is_valid` holds; `form` completes "expected ...".

@@ -59,7 +59,7 @@ table facts_of(const document& d) {
 table peaks_of(const roofline::peaks& peaks) {
   table t;
   for (const roofline::measured_peak& p : peaks.all) {
-    const std::string name(roofline::resource_name(p.resource));
+    const std::string name(name_of(p.resource));
     t.add_entries({{"measured peak", name, table::align::left},
                    {"rate", roofline::rate_text(p.resource, p.best.rate)},
                    {"microbenchmark", p.kernel, table::align::left}});

@@ -49,7 +49,7 @@ std::vector<flaw> flaws_of(const xray::document& d) {
   for (const analysed& c : d.cells) {
     if (!c.found) {
       if (is_declined(c.verdict)) continue;
-      const std::string what(verdict_name(c.verdict));
+      const std::string what(name_of(c.verdict));
       all.push_back({what, fmt::format("{}: {}: {}", where(c), what, c.reason)});
       continue;
     }
@@ -91,7 +91,7 @@ void add_answer(const xray::document& d, const std::vector<costly_line>& costly,
       : costly.empty()
           ? "No line takes a quarter more sectors or wavefronts than its bytes need."
           : fmt::format("{}, {}, costs most: {}.", process::place_text(costly.front().line->where),
-                        access_name(costly.front().line->kind), advice_on(*costly.front().line));
+                        name_of(costly.front().line->kind), advice_on(*costly.front().line));
   out(fmt::format("<p class=\"answer\">{} {}</p>\n",
                   report::html(found, flaws.empty() ? style::good : style::bad),
                   report::html(cost)));
@@ -112,7 +112,7 @@ void add_costly(const std::vector<costly_line>& costly, bool alone, const report
     const std::string each =
         fmt::format("{:.2f} {}", counts.passes_each(), passes_name(line->kind));
     t.add_entries({{"line", process::place_text(line->where), kLeft},
-                   {"access", std::string(access_name(line->kind)), kLeft},
+                   {"access", std::string(name_of(line->kind)), kLeft},
                    {"each takes", {each, style::bold}},
                    {"ideal", fmt::format("{:.2f}", counts.ideal_each())},
                    {"too many", fmt::format("{}", costly[i].excess())},

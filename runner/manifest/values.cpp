@@ -66,8 +66,9 @@ std::string map_names(const std::vector<tensor_map>& maps) {
 // Whether the text names an operand of an epilogue's stage or of the GEMM.
 bool is_operand(std::string_view text) {
   if (std::ranges::find(kOperandsOfProduct, text) != kOperandsOfProduct.end()) return true;
-  return std::ranges::any_of(
-      kStageKinds, [&](stage_kind kind) { return has_operand(kind) && stage_name(kind) == text; });
+  return std::ranges::any_of(kAllOf<stage_kind>, [&](stage_kind kind) {
+    return has_operand(kind) && name_of(kind) == text;
+  });
 }
 
 // The expression if it is valid and, without variables, from `least` to `most`.

@@ -42,7 +42,7 @@ std::vector<epilogue_stage> stages_of(const stage_list& epilogue) {
   std::vector<epilogue_stage> stages;
   for (const kzoo::epilogue_stage& stage : epilogue) {
     stages.push_back({stage_kind_of(stage.what), "", stage.type, stage.low, stage.high});
-    if (has_operand(stage.what)) stages.back().operand = stage_name(stage.what);
+    if (has_operand(stage.what)) stages.back().operand = name_of(stage.what);
   }
   return stages;
 }

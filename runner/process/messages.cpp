@@ -61,7 +61,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json to_json(verdict v, const char* reason) {
-  return {{"verdict", verdict_name(v)}, {"reason", reason}};
+  return {{"verdict", name_of(v)}, {"reason", reason}};
 }
 
 // Begins a new line, since the plugin's output may not end with a line break.
@@ -73,8 +73,8 @@ int print(const json& reply, int code) {
 
 void rethrow(const json& reply) {
   const std::string reason = printable(reply.at("reason").get<std::string>(), kLongestText);
-  for (const verdict v : kVerdicts)
-    if (reply.at("verdict") == verdict_name(v)) throw failure(v, reason);
+  for (const verdict v : kAllOf<verdict>)
+    if (reply.at("verdict") == name_of(v)) throw failure(v, reason);
   throw failure(verdict::error, reason);
 }
 

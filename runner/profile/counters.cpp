@@ -179,7 +179,7 @@ void map(auto& io, const profile::profiled& c) {
   io("plugin", c.kernel.plugin);
   io("variant", c.kernel.variant);
   io("problem", problem_name(c.problem));
-  io("verdict", c.found ? "profiled" : verdict_name(c.verdict));
+  io("verdict", c.found ? "profiled" : name_of(c.verdict));
   io("reason", c.reason);
   io("launches", found.launches);
   io("missing", found.missing);

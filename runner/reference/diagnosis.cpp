@@ -161,7 +161,7 @@ class cause_search {
       const auto at = other.stages.begin() + i;
       std::copy(at + 1, other.stages.begin() + other.count--, at);
       const stage_kind what = epilogue_.stages[std::size_t(i)].what;
-      if (all_finished_by(other)) return fmt::format("{} is left out", stage_name(what));
+      if (all_finished_by(other)) return fmt::format("{} is left out", name_of(what));
       other = epilogue_;
       if (what != stage_kind::gelu && what != stage_kind::gelu_tanh) continue;
       const bool by_erf = what == stage_kind::gelu;

@@ -203,7 +203,7 @@ std::vector<checked_kernel> all_of(const document& d) {
 table::field verdicts_field(const checked_kernel& k) {
   std::string text;
   for (const auto& [what, count] : k.verdicts)
-    add_item(text, fmt::format("{} {}{}", count, verdict_name(what.first), what.second));
+    add_item(text, fmt::format("{} {}{}", count, name_of(what.first), what.second));
   return {text, k.passed ? style::good : style::bad};
 }
 

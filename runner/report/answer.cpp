@@ -237,10 +237,10 @@ std::string conditions_text(const document& d) {
     if (!is_timed(c)) continue;
     caches.insert(c.time->caches == timing::caches::cold
                       ? "L2 flushed before each sample"
-                      : fmt::format("{} caches", timing::caches_name(c.time->caches)));
+                      : fmt::format("{} caches", name_of(c.time->caches)));
   }
   add(fmt::format("{}", fmt::join(caches, ", ")));
-  add(fmt::format("tier {}", tier_name(d.experiment.verify.tier)));
+  add(fmt::format("tier {}", name_of(d.experiment.verify.tier)));
   add(d.experiment.file.filename().string());
   add(d.started);
   return text;
@@ -250,10 +250,10 @@ std::string conditions_text(const document& d) {
 
 std::string verdict_counts(const document& d) {
   std::string counts;
-  for (const verdict v : kVerdicts) {
+  for (const verdict v : kAllOf<verdict>) {
     const auto count = std::ranges::count(d.cells, v, &cell::verdict);
     if (count == 0 && v != verdict::pass) continue;
-    add_item(counts, fmt::format("{} {}", count, verdict_name(v)));
+    add_item(counts, fmt::format("{} {}", count, name_of(v)));
   }
   if (!d.complete())
     add_item(counts, fmt::format("{} of {} cells not run", d.planned - d.cells.size(), d.planned));

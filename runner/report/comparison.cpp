@@ -30,7 +30,7 @@ std::string percent(double ratio) { return fmt::format("{:+.1f}%", 100 * (ratio 
 // The time, or the verdict if there is none.
 std::string time_or_verdict(const cell* c) {
   if (c == nullptr) return "";
-  return c->time ? time_text(c->time->median_ms) : std::string(verdict_name(c->verdict));
+  return c->time ? time_text(c->time->median_ms) : std::string(name_of(c->verdict));
 }
 
 void add_source(page& p, const char* which, const document& d) {
@@ -59,7 +59,7 @@ std::vector<table::entry> entries_of(const comparison& c, const compare::pair& p
           {"change", much},
           {"95% interval", {interval, style::dim}},
           {"",
-           {std::string(change_name(p.change)) + lower, style_of_change(p.change)},
+           {std::string(name_of(p.change)) + lower, style_of_change(p.change)},
            table::align::left}};
 }
 
@@ -106,16 +106,16 @@ std::string comparison_text(const comparison& c, const view& v) {
       const auto what = c.pairs[j].change;
       if (what != change::broken && what != change::declined) continue;
       const cell& now = *c.pairs[j].after;
-      p.item(verdict_name(now.verdict), style::bad,
+      p.item(name_of(now.verdict), style::bad,
              fmt::format(" {}: {}", c.pairs[j].before->kernel.name(), now.reason));
     }
     p.end_section();
   }
 
   std::string counts;
-  for (const change each : compare::kChanges) {
+  for (const change each : kAllOf<compare::change>) {
     if (const auto count = c.count(each); count > 0)
-      add_item(counts, fmt::format("{} {}", count, compare::change_name(each)));
+      add_item(counts, fmt::format("{} {}", count, name_of(each)));
   }
   const bool bad = c.regressed();
   p.line(bad ? "REGRESSION" : "ok", bad ? style::bad : style::good,
@@ -202,7 +202,7 @@ bool all_right(const document& d, const std::string& plugin) {
 std::string change_line(const document& now, const document* before, const std::string& plugin) {
   std::string counts, first_failure;
   const cell* longest = nullptr;
-  for (const verdict v : kVerdicts) {
+  for (const verdict v : kAllOf<verdict>) {
     std::size_t count = 0;
     for (const cell& c : now.cells) {
       if (c.kernel.plugin != plugin || c.verdict != v) continue;
@@ -214,7 +214,7 @@ std::string change_line(const document& now, const document* before, const std::
       if (is_timed(c) && (longest == nullptr || c.time->median_ms > longest->time->median_ms))
         longest = &c;
     }
-    if (count > 0) add_item(counts, fmt::format("{} {}", count, verdict_name(v)));
+    if (count > 0) add_item(counts, fmt::format("{} {}", count, name_of(v)));
   }
   std::string line = fmt::format("{}: {}", plugin, counts.empty() ? "nothing ran" : counts);
   if (longest != nullptr) {

@@ -61,7 +61,7 @@ void add_problem(csv_line& l, const problem& p) {
   l.add("layout", layout_name(p.layout));
   l.number("batch", p.batch);
   l.number("batch_padding", p.batch_padding);
-  l.add("batch_shared", shared_name(p.batch_shared));
+  l.add("batch_shared", name_of(p.batch_shared));
   l.number("alpha", p.alpha);
   l.number("beta", p.beta);
   l.add("epilogue", epilogue_name(p.epilogue));
@@ -70,7 +70,7 @@ void add_problem(csv_line& l, const problem& p) {
   l.add("scale_block_a", scale_block_name(p.scale_block_a));
   l.add("scale_block_b", scale_block_name(p.scale_block_b));
   l.number("groups", double(p.groups));
-  l.add("group_rows", p.groups > 0 ? group_rows_name(p.group_rows) : "");
+  l.add("group_rows", p.groups > 0 ? name_of(p.group_rows) : "");
   l.number("padding", p.padding);
   l.add("fill", filling_name(p.data));
   l.number("seed", p.seed);
@@ -88,15 +88,15 @@ void add_time(csv_line& l, const document& d, const cell& c) {
   l.number("spread", t ? t->spread : NAN);
   l.number("noise", t ? t->relative_half_width : NAN);
   l.number("samples", t ? static_cast<double>(t->samples_ms.size()) : NAN);
-  l.add("clock", t ? timing::clock_name(t->clock) : "");
-  l.add("cache", t ? timing::caches_name(t->caches) : "");
-  l.add("stopped_by", t ? timing::stop_name(t->stopped) : "");
+  l.add("clock", t ? name_of(t->clock) : "");
+  l.add("cache", t ? name_of(t->caches) : "");
+  l.add("stopped_by", t ? name_of(t->stopped) : "");
   l.number("sm_mhz", mhz > 0 ? mhz : NAN);
   l.number("throttled", t ? static_cast<double>(t->throttled) : NAN);
   l.number("gflops", d.gflops(c).value_or(NAN));
   l.number("share_of_peak", d.share_of_peak(c).value_or(NAN));
   l.number("floor_ms", floor ? floor->ms : NAN);
-  l.add("floor_resource", floor ? roofline::resource_name(floor->resource) : "");
+  l.add("floor_resource", floor ? name_of(floor->resource) : "");
   l.number("hot_median_ms", c.hot_time ? c.hot_time->median_ms : NAN);
   l.number("speedup_over_baseline", speedup ? speedup->value : NAN);
   l.number("speedup_low", sure ? speedup->likely->low : NAN);
@@ -121,7 +121,7 @@ csv_line line_of(const document& d, const cell& c) {
   l.add("device", c.device);
   add_problem(l, d.problem_of(c));
   l.add("precision", c.declared == 0 ? "" : precision_name(c.declared));
-  l.add("verdict", verdict_name(c.verdict));
+  l.add("verdict", name_of(c.verdict));
   l.add("reason", c.reason);
   add_time(l, d, c);
   add_launch(l, c);

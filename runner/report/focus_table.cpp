@@ -53,7 +53,7 @@ table focus_rows(const document& d, const std::vector<const cell*>& cells, bool 
          dim("95 % interval", compared ? interval_text(*c.speedup) : ""),
          dim("place", real ? standing_of(d, c).text() : ""),
          {"of roofline", floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,
-                                             roofline::resource_name(floor->resource))
+                                             name_of(floor->resource))
                                : ""},
          dim("SM clock", mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : ""),
          dim("power", k.watts && mhz > 0

@@ -24,9 +24,9 @@ std::string case_of(const document& d, const cell& c) {
                                    : is_failed(c)         ? "failure"
                                                           : "error";
   const std::string type =
-      is_declined(c.verdict) ? "" : fmt::format(" type=\"{}\"", verdict_name(c.verdict));
+      is_declined(c.verdict) ? "" : fmt::format(" type=\"{}\"", name_of(c.verdict));
   return fmt::format("{}>\n      <{}{} message=\"{}: {}\"/>\n    </testcase>\n", head, element,
-                     type, verdict_name(c.verdict), html(c.reason));
+                     type, name_of(c.verdict), html(c.reason));
 }
 
 struct counts {

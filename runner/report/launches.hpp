@@ -75,7 +75,7 @@ void add_launches(page& p, const char* title, const std::vector<const Cell*>& ce
 // One whose run failed.
 template <class Cell>
 void add_failed(page& p, const Cell& c) {
-  p.item(verdict_name(c.verdict), style_of(c.verdict),
+  p.item(name_of(c.verdict), style_of(c.verdict),
          fmt::format(" {}: {}", c.kernel.name(), c.reason));
 }
 

@@ -95,7 +95,7 @@ using field_maker = std::function<table::field(const cell&)>;
 table fill(const sheet& s, const pivot& p, const std::function<bool(const cell&)>& wanted,
            const field_maker& field_of) {
   table t;
-  t.add_column(std::string(axis_name(p.rows)), table::align::left);
+  t.add_column(std::string(name_of(p.rows)), table::align::left);
   for (std::string name : s.columns) {
     std::ranges::replace(name, ' ', '\n');  // long names of problems: one word per line
     t.add_column(name);
@@ -217,9 +217,8 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     for (const measure& each : measures_of(d, value, out.view())) {
       const table figures = fill(s, p, wanted, each.field_of);
       if (figures.rows() == 0) continue;
-      out.line(
-          title, style::bold,
-          fmt::format(": {} by {} and {}", each.name, axis_name(p.rows), axis_name(p.columns)));
+      out.line(title, style::bold,
+               fmt::format(": {} by {} and {}", each.name, name_of(p.rows), name_of(p.columns)));
       out.add(figures);
     }
     // A speedup over a baseline measured here would be meaningless for published times, and they

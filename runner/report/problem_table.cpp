@@ -32,7 +32,7 @@ std::string joules_text(double joules) {
 
 // On a GPU its clock rate; otherwise whether the time is real CPU time or the simulator's.
 std::string clock_text(const timing::summary& t) {
-  if (t.clock != timing::clock::gpu) return std::string(timing::clock_name(t.clock));
+  if (t.clock != timing::clock::gpu) return std::string(name_of(t.clock));
   const double mhz = timing::median_mhz(t);
   return mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "";
 }
@@ -148,7 +148,7 @@ std::string shared_text(const results::launch& l) {
 }
 
 std::string verdict_text(const document& d, const cell& c) {
-  const std::string_view words = verdict_name(c.verdict);
+  const std::string_view words = name_of(c.verdict);
   return passed_in_lower(d, c) ? fmt::format("{}, {}", words, precision_name(c.declared))
                                : std::string(words);
 }
@@ -218,7 +218,7 @@ table end_to_end_table(const document& d, std::size_t problem, const view& v) {
     if (!c.end_to_end || !c.time || !shows_time(c, v)) continue;
     const timing::end_to_end& e = *c.end_to_end;
     const bool gpu = c.time->clock == timing::clock::gpu;
-    const std::string clock(gpu ? "" : timing::clock_name(c.time->clock));
+    const std::string clock(gpu ? "" : name_of(c.time->clock));
     t.add_entries({{"end to end", c.kernel.name(), table::align::left},
                    {"allocate", time_text(e.allocate_ms)},
                    {"to device", time_text(e.to_device_ms)},

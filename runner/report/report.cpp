@@ -41,11 +41,10 @@ std::string device_text(const document& d) {
 
 std::string peaks_text(const roofline::peaks& c) {
   std::string text;
-  for (const auto r : roofline::kResources) {
+  for (const auto r : kAllOf<roofline::resource>) {
     const roofline::measured_peak* found = c.find(r);
     if (found == nullptr) continue;
-    add_item(text,
-             fmt::format("{} {}", roofline::resource_name(r), rate_text(r, found->best.rate)));
+    add_item(text, fmt::format("{} {}", name_of(r), rate_text(r, found->best.rate)));
   }
   return fmt::format("peaks, measured {}: {}", c.measured, text);
 }
@@ -90,7 +89,7 @@ struct section {
 // here.
 void add_reason(page& p, verdict v, std::string_view before,
                 const std::vector<std::string>& kernels, const std::string& after, bool fold) {
-  const std::string_view words = verdict_name(v);
+  const std::string_view words = name_of(v);
   const std::size_t taken = 2 + width(words) + 1 + width(before) + width(after);
   const std::size_t room =
       !p.is_narrow() || !fold ? kNoLimit : p.view().columns - std::min(p.view().columns, taken);
@@ -201,8 +200,7 @@ void add_head(page& p, const document& d) {
   const auto& e = d.experiment;
   if (!p.is_html()) p.line(title_of(e), style::bold);  // it has a title
   p.item(fmt::format("{} on {} ({}), tier {}, kernel-zoo {}", e.file.filename().string(),
-                     fmt::join(d.devices, ", "), d.device.name, tier_name(e.verify.tier),
-                     d.version));
+                     fmt::join(d.devices, ", "), d.device.name, name_of(e.verify.tier), d.version));
   for (const std::string& note : d.notes) p.item("note: " + note);
   for (const auto& r : d.plugins)
     if (!r.description) add_unavailable(p, r);

@@ -23,7 +23,7 @@ style style_of_outcome(results::outcome o) {
 std::string word(const results::finding& f, bool colour) {
   const bool is_note = (f.check == results::kBatchInvariance || f.check == results::kSizes) &&
                        f.outcome == results::outcome::pass;
-  return styled(fmt::format("{:<8}", is_note ? "note" : results::outcome_name(f.outcome)),
+  return styled(fmt::format("{:<8}", is_note ? "note" : name_of(f.outcome)),
                 is_note ? style::plain : style_of_outcome(f.outcome), colour);
 }
 
@@ -45,7 +45,7 @@ validation_text::validation_text(std::FILE* out)
 
 void validation_text::begins(const std::vector<run::loaded_plugin>& plugins,
                              const results::device& device, tier t) {
-  print_to(out_, "tier {} on {} ({}), kernel-zoo {}\n", tier_name(t), device.id, device.name,
+  print_to(out_, "tier {} on {} ({}), kernel-zoo {}\n", name_of(t), device.id, device.name,
            kVersion);
   for (const run::loaded_plugin& c : plugins) {
     if (c.record.description) {
@@ -100,8 +100,7 @@ void validation_text::ends(const results::validation& v) {
     for (const results::finding& f : one.findings) ++counts[f.outcome];
   counts.try_emplace(results::outcome::pass);
   std::string text;
-  for (const auto& [o, count] : counts)
-    add_item(text, fmt::format("{} {}", count, results::outcome_name(o)));
+  for (const auto& [o, count] : counts) add_item(text, fmt::format("{} {}", count, name_of(o)));
   results::coverage covered;
   for (const results::validated_variant& one : v.variants) covered.add(one.kernel, one.findings);
   print_to(out_, "\n");

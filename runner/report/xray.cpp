@@ -37,7 +37,7 @@ std::vector<table::entry> launch_entries(const xray::launch& l, const problem& p
   const double fma = double(p.m) * double(p.n) * double(p.k);
   const double bytes = double(kSectorBytes * loads_of(l).passes);
   request_counts all;
-  for (const access a : xray::kAccesses) all += l.total(a);
+  for (const access a : kAllOf<xray::access>) all += l.total(a);
   return {{"launched", {kernel_text(l.kernel), style::dim}, table::align::left},
           {"grid", {extent_text(l.grid), style::dim}},
           {"block", {extent_text(l.block), style::dim}},
@@ -69,8 +69,8 @@ void add_findings(page& p, const std::string& name, const xray::launch& l) {
   }
   for (const xray::line_counts& line : l.lines) {
     if (const std::string advice = advice_on(line); !advice.empty())
-      p.item(fmt::format("{}, {}, {}: {}", name, place_text(line.where), access_name(line.kind),
-                         advice));
+      p.item(
+          fmt::format("{}, {}, {}: {}", name, place_text(line.where), name_of(line.kind), advice));
   }
 }
 
@@ -122,7 +122,7 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
 }  // namespace
 
 std::string counts_text(const xray::line_counts& l) {
-  return fmt::format("{} {} B: {} requests, {:.2f} {} each (ideal {:.2f})", access_name(l.kind),
+  return fmt::format("{} {} B: {} requests, {:.2f} {} each (ideal {:.2f})", name_of(l.kind),
                      l.width, l.counts.requests, l.counts.passes_each(), passes_name(l.kind),
                      l.counts.ideal_each());
 }

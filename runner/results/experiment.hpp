@@ -5,9 +5,9 @@
 #include "core/location.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
+#include "os/enums.hpp"
 #include "results/plugin.hpp"
 
-#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -31,18 +31,10 @@ struct published {
 };
 
 // `kernel` is plugin:variant; `problem` is the shape with all else that a problem has.
-enum class pivot_axis { m, n, k, shape, dtype, layout, batch, problem, plugin, variant, kernel };
-inline constexpr std::array kPivotAxes{pivot_axis::m,       pivot_axis::n,       pivot_axis::k,
-                                       pivot_axis::shape,   pivot_axis::dtype,   pivot_axis::layout,
-                                       pivot_axis::batch,   pivot_axis::problem, pivot_axis::plugin,
-                                       pivot_axis::variant, pivot_axis::kernel};
-std::string_view axis_name(pivot_axis a);  // as in experiment files
+KZOO_ENUM(pivot_axis, m, n, k, shape, dtype, layout, batch, problem, plugin, variant, kernel);
 
 // speedup: over the baseline; error: the largest and the Frobenius error, each in its own table.
-enum class pivot_value { ms, gflops, speedup, error };
-inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops, pivot_value::speedup,
-                                         pivot_value::error};
-std::string_view value_name(pivot_value v);
+KZOO_ENUM(pivot_value, ms, gflops, speedup, error);
 
 // A table with one axis down and one across, one table for each combination of the other axes.
 struct pivot {
@@ -52,15 +44,11 @@ struct pivot {
 };
 
 // Operands of a timed kernel in the caches. cold: none; hot: as its previous run left them.
-enum class cache_mode { cold, hot, both };
-inline constexpr std::array kCacheModes{cache_mode::cold, cache_mode::hot, cache_mode::both};
-std::string_view mode_name(cache_mode m);
+KZOO_ENUM(cache_mode, cold, hot, both);
 
 // How long a timed kernel keeps the device busy. burst: milliseconds in each round; sustained:
 // until clock and power have settled, for large sizes at the power limit; both.
-enum class power_mode { burst, sustained, both };
-inline constexpr std::array kPowerModes{power_mode::burst, power_mode::sustained, power_mode::both};
-std::string_view power_mode_name(power_mode m);  // as in experiment files
+KZOO_ENUM(power_mode, burst, sustained, both);
 
 struct timing_options {
   bool enabled = true;
@@ -84,9 +72,7 @@ struct timing_options {
 };
 
 // How to treat a time below the roofline floor.
-enum class impossible_time { refuse, report };
-inline constexpr std::array kImpossibleTimes{impossible_time::refuse, impossible_time::report};
-std::string_view impossible_time_name(impossible_time i);  // as in experiment files
+KZOO_ENUM(impossible_time, refuse, report);
 
 struct verify_options {
   kzoo::tier tier = kzoo::tier::quick;

@@ -8,12 +8,6 @@
 
 namespace kzoo::results {
 
-std::string_view outcome_name(outcome o) {
-  constexpr std::array<std::string_view, kOutcomes.size()> kNames{"pass", "fail", "skipped",
-                                                                  "crashed", "hung"};
-  return kNames[static_cast<std::size_t>(o)];
-}
-
 std::string batch_invariance(const std::vector<finding>& findings) {
   const auto found = std::ranges::find(findings, kBatchInvariance, &finding::check);
   if (found == findings.end() || found->outcome != outcome::pass) return "";

@@ -3,11 +3,11 @@
 
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
+#include "os/enums.hpp"
 #include "reference/judge.hpp"
 #include "results/device.hpp"
 #include "results/plugin.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,10 +16,7 @@
 
 namespace kzoo::results {
 
-enum class outcome { pass, fail, skipped, crashed, hung };
-inline constexpr std::array kOutcomes{outcome::pass, outcome::fail, outcome::skipped,
-                                      outcome::crashed, outcome::hung};
-std::string_view outcome_name(outcome o);
+KZOO_ENUM(outcome, pass, fail, skipped, crashed, hung);
 
 // The result of one check.
 struct finding {

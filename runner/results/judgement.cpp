@@ -53,7 +53,7 @@ namespace kzoo::results {
 namespace {
 
 outcome_words words_of(const cell& c) {
-  return {status::of(c.verdict, c.check), std::string(verdict_name(c.verdict)), c.check, c.reason};
+  return {status::of(c.verdict, c.check), std::string(name_of(c.verdict)), c.check, c.reason};
 }
 
 // Failures come first, then passes by time, then rejections.

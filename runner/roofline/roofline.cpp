@@ -10,12 +10,6 @@
 
 namespace kzoo::roofline {
 
-std::string_view resource_name(resource r) {
-  constexpr std::array<std::string_view, kResources.size()> kNames{
-      "fp32", "fp64", "int32", "tf32", "fp16", "bf16", "read", "copy", "l2_read"};
-  return kNames[static_cast<std::size_t>(r)];
-}
-
 std::string_view unit_of(resource r) {
   const bool traffic = r == resource::read || r == resource::copy || r == resource::l2_read;
   return traffic ? "B" : r == resource::int32 ? "OP" : "FLOP";
@@ -154,7 +148,7 @@ std::string why_impossible(double ms, const floor& f, kzoo_precision declared) {
       "so, it {}, or the measured peaks are out of date: `runner devices --measure`; "
       "[verify] impossible_time = \"report\" accepts the time and adds a note",
       time_text(ms), time_text(f.ms), text_of(f),
-      memory ? " from memory" : fmt::format(" in {}", resource_name(f.resource)),
+      memory ? " from memory" : fmt::format(" in {}", name_of(f.resource)),
       memory ? "finds A and B in a cache"
              : fmt::format("needs fewer multiplications, or computes in something else than the {} "
                            "that it declares",

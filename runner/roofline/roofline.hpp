@@ -3,6 +3,7 @@
 // bound that they set for the time of a problem, and times below it.
 
 #include "core/problem.hpp"
+#include "os/enums.hpp"
 #include "timing/process_spread.hpp"
 
 #include <kzoo/abi.h>
@@ -19,11 +20,7 @@ namespace kzoo::roofline {
 // fp32, fp64, int32: FMAs of CUDA cores or of a CPU's vector units. tf32, fp16, bf16: tensor cores
 // with such inputs and fp32 accumulators. Others: memory traffic by reading DRAM, copying within
 // DRAM (bytes read and written both count), or reading the L2.
-enum class resource { fp32, fp64, int32, tf32, fp16, bf16, read, copy, l2_read };
-inline constexpr std::array kResources{resource::fp32, resource::fp64, resource::int32,
-                                       resource::tf32, resource::fp16, resource::bf16,
-                                       resource::read, resource::copy, resource::l2_read};
-std::string_view resource_name(resource r);
+KZOO_ENUM(resource, fp32, fp64, int32, tf32, fp16, bf16, read, copy, l2_read);
 // "FLOP", "OP" or "B": the unit of a rate, per second.
 std::string_view unit_of(resource r);
 // The resource that bounds kernels of this precision; nothing for fp64, fp8 and fp16 accumulators.

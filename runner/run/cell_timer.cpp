@@ -271,7 +271,7 @@ results::finding second_chance(std::string_view passes, const std::string& befor
   return results::remark(
       results::kOwnWorker,
       fmt::format("{}; after {} in the same process it was {} ({}), so that one is suspect", passes,
-                  before, verdict_name(failed.verdict), failed.reason));
+                  before, name_of(failed.verdict), failed.reason));
 }
 
 }  // namespace kzoo::run

@@ -84,8 +84,7 @@ void add_measured(roofline::peaks& known, const results::device& d,
                   const std::vector<microbenchmark>& which) {
   known.measured = utc_now();
   for (const microbenchmark& l : which) {
-    print_to(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
-             l.kernel);
+    print_to(stderr, "measuring {} on {}: {}\n", name_of(l.resource), d.id, l.kernel);
     known.all.push_back(microbenchmarks::measure(l));
     if (is_disturbed(known.all.back())) {
       print_to(stderr,
@@ -116,8 +115,7 @@ bool raise_where_low(roofline::peaks& known, const results::device& d,
     const roofline::measured_peak now = microbenchmarks::measure(l, kShort);
     if (now.best.rate <= (1 + roofline::kTolerance) * was->best.rate) continue;
     print_to(stderr, "{} on {} reaches {}, not {} as when the peaks were measured: stored\n",
-             roofline::resource_name(l.resource), d.id,
-             roofline::rate_text(l.resource, now.best.rate),
+             name_of(l.resource), d.id, roofline::rate_text(l.resource, now.best.rate),
              roofline::rate_text(l.resource, was->best.rate));
     *was = now;
     raised = true;

@@ -31,6 +31,7 @@
 // that argument-dependent lookup finds it. Include this in .cpp files only: it includes
 // nlohmann/json.
 
+#include "os/enums.hpp"
 #include "storage/field.hpp"
 
 #include <fmt/format.h>
@@ -59,6 +60,10 @@ template <class T>
 concept plain = std::is_arithmetic_v<T> || std::convertible_to<const T&, std::string_view>;
 
 nlohmann::ordered_json to_value(const plain auto& v) { return nlohmann::ordered_json(v); }
+template <named_enum E>
+nlohmann::ordered_json to_value(const E& e) {
+  return nlohmann::ordered_json(name_of(e));
+}
 inline nlohmann::ordered_json to_value(const std::filesystem::path& v) { return v.string(); }
 inline nlohmann::ordered_json to_value(const std::set<std::string>& v) { return v; }
 template <class T>
@@ -89,6 +94,10 @@ inline void from_value(const field& f, double& v) { v = f.number(); }
 template <std::integral T>
 void from_value(const field& f, T& v) {
   v = f.integer<T>();
+}
+template <named_enum E>
+void from_value(const field& f, E& v) {
+  v = f.one_of(kAllOf<E>, [](E each) { return name_of(each); });
 }
 inline void from_value(const field& f, std::set<std::string>& v) {
   v.clear();
@@ -148,10 +157,10 @@ class writer {
     json_[key] = conversion.to(v);
   }
   void derived(const char* key, const auto& v) { json_[key] = to_value(v); }
-  void object(const char* key, auto&& members) {
+  void object(std::string_view key, auto&& members) {
     writer inner;
     members(inner);
-    json_[key] = inner.take();
+    json_[std::string(key)] = inner.take();
   }
   void numbers(const char* key, std::string_view, const auto&... n) {
     json_[key] = nlohmann::ordered_json::array({n...});
@@ -187,8 +196,8 @@ class reader {
     if (const auto found = at_.find(key)) conversion.from(*found, v);
   }
   void derived(const char*, const auto&) const {}
-  void object(const char* key, auto&& members) {
-    reader inner(at_.at(key));
+  void object(std::string_view key, auto&& members) {
+    reader inner(at_.at(std::string(key)));
     members(inner);
   }
   void numbers(const char* key, std::string_view what, auto&... n) {

@@ -47,7 +47,7 @@ void map(auto& io, is<reference::error_map> auto& e) {
 
 void map(auto& io, is<results::finding> auto& f) {
   io("check", f.check);
-  io("outcome", f.outcome, word(results::kOutcomes, results::outcome_name));
+  io("outcome", f.outcome);
   io("detail", f.detail);
   if (io.has("errors", f.errors.has_value())) io("errors", f.errors);
   if (io.has("not_checked", !f.not_checked.empty())) io("not_checked", f.not_checked);
@@ -113,11 +113,11 @@ void map(auto& io, is<timing::summary> auto& t) {
   io.derived("median_ms", t.median_ms);
   io.derived("min_ms", t.min_ms);
   io.derived("spread", t.spread);
-  io("clock", t.clock, word(timing::kClocks, timing::clock_name));
-  io("cache", t.caches, word(timing::kCaches, timing::caches_name));
+  io("clock", t.clock);
+  io("cache", t.caches);
   io.later("noise", t.relative_half_width);
   io.require("noise", !(t.relative_half_width < 0), "expected a number from 0 on");
-  io("stopped_by", t.stopped, word(timing::kStops, timing::stop_name));
+  io("stopped_by", t.stopped);
   io("samples_ms", t.samples_ms, kNumbers);
   io.require_each(
       "samples_ms", [&](auto i) { return ms[i] >= 0; }, "expected a time, from 0 on");
@@ -142,7 +142,7 @@ void map(auto& io, is<timing::summary> auto& t) {
 
 void map(auto& io, is<roofline::floor> auto& f) {
   io.derived("ms", f.ms);
-  io.derived("resource", roofline::resource_name(f.resource));
+  io.derived("resource", name_of(f.resource));
 }
 
 constexpr as kFigures{[](const published_figures& all) {
@@ -173,7 +173,7 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
   io("device", c.device);
   io("problem", context.problem);
   io.later("precision", c.declared, kPrecision);
-  io("verdict", c.verdict, word(kVerdicts, verdict_name));
+  io("verdict", c.verdict);
   io("reason", c.reason);
   if (io.has("check", !c.check.empty())) io("check", c.check);
   io("accuracy", c.accuracy);

@@ -11,8 +11,8 @@ namespace kzoo::storage {
 
 void map(auto& io, is<results::timing_options> auto& t) {
   io("enabled", t.enabled);
-  io("mode", t.mode, word(results::kCacheModes, results::mode_name));
-  io("power", t.power, word(results::kPowerModes, results::power_mode_name));
+  io("mode", t.mode);
+  io("power", t.power);
   io("rounds", t.rounds);
   io("warmup", t.warmup);
   io("min_samples", t.min_samples);
@@ -27,16 +27,15 @@ void map(auto& io, is<results::timing_options> auto& t) {
 }
 
 void map(auto& io, is<results::verify_options> auto& v) {
-  io("tier", v.tier, word(kTiers, tier_name));
+  io("tier", v.tier);
   io("timeout_seconds", v.timeout_seconds);
-  io("impossible_time", v.impossible_time,
-     word(results::kImpossibleTimes, results::impossible_time_name));
+  io("impossible_time", v.impossible_time);
 }
 
 void map(auto& io, is<results::pivot> auto& p) {
-  io("rows", p.rows, word(results::kPivotAxes, results::axis_name));
-  io("columns", p.columns, word(results::kPivotAxes, results::axis_name));
-  io("value", p.value, word(results::kPivotValues, results::value_name));
+  io("rows", p.rows);
+  io("columns", p.columns);
+  io("value", p.value);
 }
 
 void map(auto& io, is<results::overrides> auto& o) {

@@ -60,7 +60,7 @@ void map(auto& io, is<problem> auto& p) {
   io("layout", p.layout, word(kLayouts, layout_name));
   io("batch", p.batch);
   io("batch_padding", p.batch_padding);
-  io("batch_shared", p.batch_shared, word(kSharedOperands, shared_name));
+  io("batch_shared", p.batch_shared);
   io("alpha", p.alpha);
   io("beta", p.beta);
   if (io.has("epilogue", !p.epilogue.empty())) io("epilogue", p.epilogue, kEpilogue);
@@ -72,7 +72,7 @@ void map(auto& io, is<problem> auto& p) {
     io("scale_block_b", p.scale_block_b, kScaleBlock);
   if (io.has("groups", p.groups > 0)) {
     io("groups", p.groups);
-    io("group_rows", p.group_rows, word(data::kGroupRows, group_rows_name));
+    io("group_rows", p.group_rows);
   }
   io.derived("lda", p.lda());
   io.derived("ldb", p.ldb());

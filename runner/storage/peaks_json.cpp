@@ -31,7 +31,7 @@ void map(auto& io, is<roofline::pace> auto& p) {
 }
 
 void map(auto& io, is<roofline::measured_peak> auto& p) {
-  io("resource", p.resource, word(roofline::kResources, roofline::resource_name));
+  io("resource", p.resource);
   io.derived("unit", fmt::format("{}/s", roofline::unit_of(p.resource)));
   io("kernel", p.kernel);
   io("best", p.best);

@@ -170,7 +170,7 @@ std::string to_text(const results::validation& v) {
   for (const results::plugin_record& p : v.plugins) plugins.push_back(to_json(p));
   const json j{{"schema", "kzoo.validation/1"},  {"runner", {{"version", kVersion}}},
                {"wall_seconds", v.wall_seconds}, {"device", to_json(v.device)},
-               {"tier", tier_name(v.tier)},      {"plugins", std::move(plugins)},
+               {"tier", name_of(v.tier)},        {"plugins", std::move(plugins)},
                {"variants", std::move(variants)}};
   return dumped(j, 2) + '\n';
 }
@@ -200,8 +200,8 @@ json problem_json(const results::judged_problem& p) {
          {"precision", precision_json(p.precision)}};
   add(j, p.came_of_it);
   j["time_ms"] = p.time ? json(p.time->median_ms) : json();
-  j["clock"] = p.time ? json(timing::clock_name(p.time->clock)) : json();
-  j["cache"] = p.time ? json(timing::caches_name(p.time->caches)) : json();
+  j["clock"] = p.time ? json(name_of(p.time->clock)) : json();
+  j["cache"] = p.time ? json(name_of(p.time->caches)) : json();
   j["gflops"] = or_null(p.gflops);
   j["speedup"] = p.speedup ? json(p.speedup->value) : json();
   const auto likely = p.speedup ? p.speedup->likely : std::nullopt;

@@ -20,7 +20,7 @@ void map(auto& io, is<results::tuned_kernel> auto& k) {
   io("interval_ms", k.interval_ms, kInterval);
   io.require("median_ms", k.median_ms >= 0, "expected a time, from 0 on");
   map_speedup(io, k.speedup);
-  io("stopped_by", k.stopped, word(timing::kStops, timing::stop_name));
+  io("stopped_by", k.stopped);
   io("parameters", k.parameters, kPoint);
   io("options", k.options);
 }
@@ -66,7 +66,7 @@ void map(auto& io, is<results::tuned> auto& t) {
   io("device", t.device);
   io("compute_capability", t.compute_capability);
   io("experiment", t.experiment);
-  io("tier", t.tier, word(kTiers, tier_name));
+  io("tier", t.tier);
   io("baseline", t.baseline);
   io("budget_seconds", t.budget_seconds);
   io("cost", t.cost);

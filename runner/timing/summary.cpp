@@ -22,21 +22,6 @@ double median(std::vector<double>& samples) {
   return std::midpoint(*std::max_element(samples.begin(), middle), *middle);
 }
 
-std::string_view clock_name(clock c) {
-  constexpr std::array<std::string_view, kClocks.size()> kNames{"gpu", "cpu", "simulator"};
-  return kNames[static_cast<std::size_t>(c)];
-}
-
-std::string_view stop_name(stop s) {
-  constexpr std::array<std::string_view, kStops.size()> kNames{"noise", "time", "slower", "budget"};
-  return kNames[static_cast<std::size_t>(s)];
-}
-
-std::string_view caches_name(caches c) {
-  constexpr std::array<std::string_view, kCaches.size()> kNames{"cold", "warm", "hot"};
-  return kNames[static_cast<std::size_t>(c)];
-}
-
 double median_mhz(const summary& s) {
   std::vector<double> known = s.sm_mhz.unpacked();
   std::erase_if(known, [](double mhz) { return mhz <= 0; });

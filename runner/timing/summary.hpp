@@ -1,6 +1,8 @@
 #pragma once
 // The samples of one cell: their statistics, and when there are enough.
 
+#include "os/enums.hpp"
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -78,21 +80,16 @@ using packed_numbers = packed<double, std::uint16_t, float>;
 using packed_integers = packed<int, std::uint16_t>;
 
 // The measured time. `simulator`: the simulation's duration, which says nothing about a GPU.
-enum class clock { gpu, cpu, simulator };
-inline constexpr std::array kClocks{clock::gpu, clock::cpu, clock::simulator};
-std::string_view clock_name(clock c);
+KZOO_ENUM(clock, gpu, cpu, simulator);
 
 // The device's caches when a sample began. cold: without operands (flushed); warm: not controlled;
 // hot: as an identical run had just left them.
-enum class caches { cold, warm, hot };
-inline constexpr std::array kCaches{caches::cold, caches::warm, caches::hot};
-std::string_view caches_name(caches c);
+KZOO_ENUM(caches, cold, warm, hot);
 
 // Why no further turns were taken: the requested precision was reached; the cell's time limit;
 // another kernel is certainly faster; the whole run's time limit.
 enum class stop { precise, out_of_time, slower, budget };
-inline constexpr std::array kStops{stop::precise, stop::out_of_time, stop::slower, stop::budget};
-std::string_view stop_name(stop s);
+constexpr std::string_view names_of(stop) { return "noise, time, slower, budget"; }
 
 struct summary {
   packed_numbers samples_ms;  // in the order taken

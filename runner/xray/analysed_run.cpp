@@ -251,8 +251,8 @@ class analysed_instance {
 };
 
 verdict verdict_of(const worker::refusal& r) {
-  for (const verdict v : kVerdicts)
-    if (verdict_name(v) == r.status) return v;
+  for (const verdict v : kAllOf<verdict>)
+    if (name_of(v) == r.status) return v;
   return verdict::error;
 }
 

@@ -51,7 +51,7 @@ constexpr as kAdvice{
 void map(auto& io, is<xray::line_counts> auto& l) {
   map(io, l.where);
   io("called_from", l.called);
-  io("access", l.kind, word(xray::kAccesses, xray::access_name));
+  io("access", l.kind);
   io("bytes_per_lane", l.width);
   io.object("counts", [&](auto& counts) { map_counts(counts, l.kind, l.counts); });
   io("advice", l, kAdvice);
@@ -71,9 +71,9 @@ struct totals {
   const xray::launch& of;
 };
 void map(auto& io, const totals& t) {
-  for (const xray::access a : xray::kAccesses) {
+  for (const xray::access a : kAllOf<xray::access>) {
     if (const xray::request_counts sum = t.of.total(a); sum.requests != 0)
-      io.object(access_name(a), [&](auto& counts) { map_counts(counts, a, sum); });
+      io.object(name_of(a), [&](auto& counts) { map_counts(counts, a, sum); });
   }
 }
 
@@ -95,7 +95,7 @@ void map(auto& io, const xray::analysed& c) {
   io("plugin", c.kernel.plugin);
   io("variant", c.kernel.variant);
   io("problem", problem_name(c.problem));
-  io("verdict", c.found ? "analysed" : verdict_name(c.verdict));
+  io("verdict", c.found ? "analysed" : name_of(c.verdict));
   io("reason", c.reason);
   io("launches", c.found.value_or(std::vector<xray::launch>()));
 }

@@ -31,13 +31,6 @@ void scale_to_grid(collected_launch& l) {
 
 }  // namespace
 
-const char* access_name(access a) {
-  constexpr std::array<const char*, kAccesses.size()> kNames{
-      "global load", "global store", "global atomic", "cp.async",
-      "shared load", "shared store", "shared atomic"};
-  return kNames[static_cast<std::size_t>(a)];
-}
-
 collector::collector()
     : sink_{.struct_size = sizeof(kzoo_xray_sink),
             .self = this,

@@ -4,6 +4,7 @@
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
+#include "os/enums.hpp"
 #include "process/source_frames.hpp"
 
 #include <array>
@@ -23,12 +24,12 @@ enum class access : std::uint8_t {
   shared_store,
   shared_atomic
 };
-inline constexpr std::array kAccesses{
-    access::global_load, access::global_store, access::global_atomic, access::async_copy,
-    access::shared_load, access::shared_store, access::shared_atomic};
+constexpr std::string_view names_of(access) {
+  return "global load, global store, global atomic, cp.async, shared load, shared store, "
+         "shared atomic";
+}
 
 constexpr bool is_shared(access a) { return a >= access::shared_load; }
-const char* access_name(access a);  // "global load"
 constexpr const char* passes_name(access a) { return is_shared(a) ? "wavefronts" : "sectors"; }
 
 // Sums over requests. A request is one instruction of one warp.

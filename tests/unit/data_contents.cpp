@@ -486,7 +486,7 @@ namespace {
 std::vector<problem> batches() {
   std::vector<problem> all;
   for (const layout given : kLayouts) {
-    for (const shared_operand shared : kSharedOperands) {
+    for (const shared_operand shared : kAllOf<shared_operand>) {
       for (const std::int64_t padding : {0, 13}) {
         problem p = sized(9, 6, 5);
         p.batch = 7;

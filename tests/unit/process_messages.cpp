@@ -21,7 +21,7 @@ std::string read(const std::string& text) {
                             static_cast<void>(n.template get<int>());
                         });
   } catch (const kzoo::failure& f) {
-    return std::string(verdict_name(f.verdict)) + ": " + f.what();
+    return std::string(name_of(f.verdict)) + ": " + f.what();
   }
   return "read";
 }

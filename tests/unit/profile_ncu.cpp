@@ -55,7 +55,7 @@ std::string setback_of(const std::string& ncu, const std::vector<std::string>& c
   try {
     collect(ncu, command);
   } catch (const failure& s) {
-    return std::string(verdict_name(s.verdict)) + ": " + s.what();
+    return std::string(name_of(s.verdict)) + ": " + s.what();
   }
   return "none";
 }

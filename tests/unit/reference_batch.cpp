@@ -29,7 +29,7 @@ std::int64_t next(const problem& p, std::int64_t product) { return (product + 1)
 
 TEST_CASE("right results of batches pass", "[reference]") {
   for (const element_types& type : kElementTypes) {
-    for (const shared_operand shared : kSharedOperands) {
+    for (const shared_operand shared : kAllOf<shared_operand>) {
       for (const layout given : kLayouts) {
         problem p = batch_of(4, type);
         p.layout = given;

@@ -126,7 +126,7 @@ TEST_CASE("what was not written, or was written outside, is counted", "[referenc
 }
 
 TEST_CASE("all products of a batch are judged", "[reference]") {
-  for (const shared_operand shared : kSharedOperands) {
+  for (const shared_operand shared : kAllOf<shared_operand>) {
     for (const layout given : kLayouts) {
       problem p = padded(sized(12, 20, 24));
       p.batch = 5;

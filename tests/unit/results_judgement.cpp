@@ -40,7 +40,7 @@ TEST_CASE("a wrong kernel is a hack where it evades the judge or the clock") {
 }
 
 TEST_CASE("each verdict has a word, and each step a name of its own") {
-  for (const verdict v : kVerdicts) {
+  for (const verdict v : kAllOf<verdict>) {
     for (const std::string_view name : step::kAll) {
       CHECK_FALSE(of(v, name).empty());
       CHECK(step::from_name(name) == name);
