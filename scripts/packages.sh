@@ -7,7 +7,7 @@ distribution_packages() {
   local distribution
   distribution=$(. /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") || return 0
   local common=(ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libopenblas-dev libssl-dev
-                catch2 make) # make: for what `export` writes
+                catch2 make python3-jsonschema) # make: for what `export` writes; the last for tests
   local new_enough=(g++ cmake libtomlplusplus-dev "${common[@]}")
   case $distribution in
     'debian 12') echo libboost1.81-dev libboost-context1.81-dev "${new_enough[@]}" ;;

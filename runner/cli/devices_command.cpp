@@ -9,10 +9,8 @@
 #include "roofline/roofline.hpp"
 #include "setup/peaks.hpp"
 #include "storage/peaks_json.hpp"
-#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <vector>
@@ -62,14 +60,9 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
 }
 
 void print_json(const std::vector<results::device>& all) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const results::device& d : all) {
-    const auto peaks = setup::known_peaks(d);
-    list.push_back(storage::to_json(d));
-    list.back()["peaks"] =
-        peaks ? storage::to_json(*peaks, storage::detail::all) : nlohmann::ordered_json();
-  }
-  write_text(stdout, storage::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2) + '\n');
+  std::vector<storage::described_device> described;
+  for (const results::device& d : all) described.push_back({d, setup::known_peaks(d)});
+  write_text(stdout, storage::to_text(described));
 }
 
 }  // namespace

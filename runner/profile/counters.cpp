@@ -1,9 +1,9 @@
 #include "profile/counters.hpp"
 
-#include "core/version.hpp"
 #include "os/text.hpp"
-#include "storage/archive.hpp"
+#include "storage/parts_json.hpp"
 #include "storage/results_json.hpp"
+#include "storage/schema.hpp"
 
 #include <boost/tokenizer.hpp>
 
@@ -167,40 +167,30 @@ std::optional<std::vector<launch>> read_raw_page(const std::string& output) {
 
 namespace kzoo::storage {
 
-void map(auto& io, const profile::launch& l) {
-  io("kernel", l.kernel);
-  io("grid", l.grid);
-  io("block", l.block);
-  io("metrics", l.metrics);
+void describe(auto& fields, const profile::launch& l) {
+  fields(KZOO_MEMBERS(l, kernel, grid, block, metrics));
 }
 
-void map(auto& io, const profile::profiled& c) {
+void describe(auto& fields, const profile::profiled& c) {
   const profile::counters found = c.found.value_or(profile::counters());
-  io("plugin", c.kernel.plugin);
-  io("variant", c.kernel.variant);
-  io("problem", problem_name(c.problem));
-  io("verdict", c.found ? "profiled" : name_of(c.verdict));
-  io("reason", c.reason);
-  io("launches", found.launches);
-  io("missing", found.missing);
-  io("report", found.report);
+  fields(KZOO_MEMBERS(c.kernel, plugin, variant), "problem", problem_name(c.problem), "verdict",
+         c.found ? "profiled" : name_of(c.verdict), KZOO_MEMBERS(c, reason),
+         KZOO_MEMBERS(found, launches, missing, report));
 }
 
-constexpr as kDevice{[](const results::device& d) { return to_json(d); },
-                     [](const auto&, auto&) {}};
-
-void map(auto& io, const profile::document& d) {
-  io.schema("kzoo.profile/1");
-  io.object("runner", [](auto& runner) { runner("version", kVersion); });
-  io.object("ncu", [&](auto& ncu) { ncu("version", d.ncu_version); });
-  io.object("experiment", [&](auto& experiment) { experiment("file", d.experiment); });
-  io("device", d.device, kDevice);
-  io("cells", d.cells);
+void describe(auto& fields, const profile::document& d) {
+  fields.schema("kzoo.profile/1");
+  fields("runner", this_runner());
+  fields.object("ncu", [&](auto& ncu) { ncu("version", d.ncu_version); });
+  fields.object("experiment", [&](auto& experiment) { experiment("file", d.experiment); });
+  fields(KZOO_MEMBERS(d, device, cells));
 }
 
 }  // namespace kzoo::storage
 
 namespace kzoo::profile {
+
+nlohmann::ordered_json schema() { return storage::record_schema(document()); }
 
 std::string to_text(const document& d) { return storage::dumped(storage::to_value(d), 2) + '\n'; }
 

@@ -6,6 +6,8 @@
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -56,6 +58,7 @@ std::optional<std::vector<launch>> read_raw_page(const std::string& output);
 
 // A profile as JSON, schema kzoo.profile/1: docs/formats.md describes every field.
 std::string to_text(const document& d);
+nlohmann::ordered_json schema();
 
 }  // namespace kzoo::profile
 

@@ -3,6 +3,7 @@
 
 #include "storage/parts_json.hpp"
 #include "storage/results_json.hpp"
+#include "storage/schema.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,88 +19,32 @@ using json = nlohmann::ordered_json;
 // A resumed run counts on from the last round, which must not overflow.
 constexpr int kLastRound = 1'000'000'000;
 
-void map(auto& io, is<reference::accuracy> auto& a) {
-  io("max_abs_error", a.max_abs_error);
-  io("max_rho", a.max_rho);
-  io("rho_over_sqrt_k", a.rho_over_sqrt_k);
-  io("worst_of_allowed", a.worst_of_allowed);
-  io.numbers("worst_at", "two numbers, row and column", a.worst_row, a.worst_col);
-  io("relative_frobenius", a.relative_frobenius);
-  io("digits", a.digits);
-  io("rows_checked", a.rows_checked);
+void describe(auto& fields, maybe_const<reference::accuracy> auto& a) {
+  fields(KZOO_MEMBERS(a, max_abs_error, max_rho, rho_over_sqrt_k, worst_of_allowed));
+  fields.numbers("worst_at", "two numbers, row and column", a.worst_row, a.worst_col);
+  fields(KZOO_MEMBERS(a, relative_frobenius, digits, rows_checked));
 }
 
-void map(auto& io, is<reference::differing> auto& d) {
-  io("row", d.row);
-  io("column", d.col);
-  io("expected", d.expected);
-  io("got", d.got);
-  io("unwritten", d.unwritten);
-}
-
-void map(auto& io, is<reference::error_map> auto& e) {
-  io("rows_per_line", e.rows_per_line);
-  io("columns_per_character", e.columns_per_character);
-  io("rows_per_product", e.rows_per_product);
-  io("map", e.picture);
-  io("first", e.first);
-}
-
-void map(auto& io, is<results::finding> auto& f) {
-  io("check", f.check);
-  io("outcome", f.outcome);
-  io("detail", f.detail);
-  if (io.has("errors", f.errors.has_value())) io("errors", f.errors);
-  if (io.has("not_checked", !f.not_checked.empty())) io("not_checked", f.not_checked);
-}
-
-void map(auto& io, is<results::sustained> auto& s) {
-  io("time", s.time);
-  io("settle_seconds", s.settle_seconds);
-  io("settled", s.settled);
-  io("watts", s.watts);
-  io("reported_watts", s.reported_watts);
-  io("counter_seconds", s.counter_seconds);
-  io("no_energy", s.no_energy);
-  io.derived("joules", s.joules());
-}
-
-void map(auto& io, is<results::launch> auto& l) {
+void describe(auto& fields, maybe_const<results::launch> auto& l) {
   const char* extent = "three numbers, x, y and z";
-  io.numbers("grid", extent, l.grid[0], l.grid[1], l.grid[2]);
-  io.numbers("block", extent, l.block[0], l.block[1], l.block[2]);
-  io("dynamic_shared", l.dynamic_shared);
-  io("static_shared", l.static_shared);
-  io("local_bytes", l.local_bytes);
-  io("registers", l.registers);
-  io("resident_warps", l.resident_warps);
-  io("most_warps", l.most_warps);
+  fields.numbers("grid", extent, l.grid[0], l.grid[1], l.grid[2]);
+  fields.numbers("block", extent, l.block[0], l.block[1], l.block[2]);
+  fields(KZOO_MEMBERS(l, dynamic_shared, static_shared, local_bytes, registers, resident_warps,
+                      most_warps));
 }
 
-void map(auto& io, is<results::conditions> auto& c) {
-  io("sm_mhz", c.sm_mhz);
-  io("memory_mhz", c.memory_mhz);
-  io("celsius", c.celsius);
-  io("watts", c.watts);
-  io("power_limit_watts", c.power_limit_watts);
-  io("clock_reasons", c.clock_reasons);
+void describe(auto& fields, maybe_const<results::conditions> auto& c) {
+  fields(KZOO_MEMBERS(c, sm_mhz, memory_mhz, celsius, watts, power_limit_watts, clock_reasons));
 }
 
-void map(auto& io, is<timing::end_to_end> auto& e) {
-  io("allocate_ms", e.allocate_ms);
-  io("to_device_ms", e.to_device_ms);
-  io("kernel_ms", e.kernel_ms);
-  io("to_host_ms", e.to_host_ms);
-  io.derived("total_ms", e.total_ms());
+void describe(auto& fields, maybe_const<timing::end_to_end> auto& e) {
+  fields(KZOO_MEMBERS(e, allocate_ms, to_device_ms, kernel_ms, to_host_ms));
+  fields.derived("total_ms", e.total_ms());
 }
-
-constexpr as kNumbers{[](const timing::packed_numbers& list) { return json(list.unpacked()); },
-                      [](const field& f, timing::packed_numbers& list) { list = f.numbers(); }};
-constexpr as kIntegers{[](const timing::packed_integers& list) { return json(list.unpacked()); },
-                       [](const field& f, timing::packed_integers& list) { list = f.integers(); }};
 
 // Recomputes the statistics, except for the interval.
 void recompute(timing::summary& t) {
+  if (t.samples_ms.empty()) return;
   const timing::summary figures =
       timing::summarise_without_interval(t.samples_ms.unpacked(), t.rounds.unpacked());
   t.median_ms = figures.median_ms;
@@ -107,107 +52,94 @@ void recompute(timing::summary& t) {
   t.spread = figures.spread;
 }
 
-void map(auto& io, is<timing::summary> auto& t) {
+void describe(auto& fields, maybe_const<timing::summary> auto& t) {
   const auto& ms = t.samples_ms;
   const auto& mhz = t.sm_mhz;
-  io.derived("median_ms", t.median_ms);
-  io.derived("min_ms", t.min_ms);
-  io.derived("spread", t.spread);
-  io("clock", t.clock);
-  io("cache", t.caches);
-  io.later("noise", t.relative_half_width);
-  io.require("noise", !(t.relative_half_width < 0), "expected a number from 0 on");
-  io("stopped_by", t.stopped);
-  io("samples_ms", t.samples_ms, kNumbers);
-  io.require_each(
+  fields.derived(KZOO_MEMBERS(t, median_ms, min_ms, spread));
+  fields(KZOO_MEMBERS(t, clock), "cache", t.caches);
+  fields.later("noise", t.relative_half_width);
+  fields.require("noise", !(t.relative_half_width < 0), "expected a number from 0 on");
+  fields("stopped_by", t.stopped, KZOO_MEMBERS(t, samples_ms));
+  fields.require_each(
       "samples_ms", [&](auto i) { return ms[i] >= 0; }, "expected a time, from 0 on");
-  io.require("samples_ms", !ms.empty(), "expected at least one sample");
-  io("rounds", t.rounds, kIntegers);
-  io.require_each(
+  fields.require("samples_ms", !ms.empty(), "expected at least one sample");
+  fields(KZOO_MEMBERS(t, rounds));
+  fields.require_each(
       "rounds", [&](auto i) { return t.rounds[i] >= 0 && t.rounds[i] <= kLastRound; },
       "expected a number from 0 to 1000000000");
-  io.require_each(
+  fields.require_each(
       "rounds", [&](auto i) { return i == 0 || t.rounds[i] >= t.rounds[i - 1]; },
       "the rounds are not in order");
-  io.require("rounds", t.rounds.size() == ms.size(), "expected one for each sample");
-  io.restore(recompute, t);
-  if (!io.has("sm_mhz", t.clock == timing::clock::gpu)) return;
-  io("sm_mhz", t.sm_mhz, kNumbers);
-  io.require_each(
-      "sm_mhz", [&](auto i) { return mhz[i] >= 0; }, "expected a clock in MHz, from 0 on");
-  io.require("sm_mhz", mhz.empty() || mhz.size() == ms.size(), "expected a clock for each sample");
-  io("throttled", t.throttled);
-  io("low_clock", t.low_clock);
-}
-
-void map(auto& io, is<roofline::floor> auto& f) {
-  io.derived("ms", f.ms);
-  io.derived("resource", name_of(f.resource));
-}
-
-constexpr as kFigures{[](const published_figures& all) {
-                        json j = json::object();
-                        for (const auto& [label, ms] : all) j[label] = ms;
-                        return j;
-                      },
-                      [](const field& f, published_figures& all) {
-                        for (const auto& [label, ms] : f.entries())
-                          all.emplace_back(label, ms.number());
-                      }};
-
-void map(auto& io, is<reference::comparison> auto& c) {
-  io("max_abs_diff", c.max_abs_diff);
-  io("worst_of_allowed", c.worst_of_allowed);
-  io.numbers("worst_at", "two numbers, row and column", c.worst_row, c.worst_col);
-  io("agree", c.agree);
-}
-
-void map(auto& io, is<named_difference> auto& d) {
-  io("kernel", d.kernel);
-  map(io, d.by);
-}
-
-void map(auto& io, is<results::cell> auto& c, auto& context) {
-  io("plugin", c.kernel.plugin);
-  io("variant", c.kernel.variant);
-  io("device", c.device);
-  io("problem", context.problem);
-  io.later("precision", c.declared, kPrecision);
-  io("verdict", c.verdict);
-  io("reason", c.reason);
-  if (io.has("check", !c.check.empty())) io("check", c.check);
-  io("accuracy", c.accuracy);
-  const auto time = [&](const char* key, auto& t) {
-    if (io.has(key, t.has_value())) {
-      io.require(key, c.verdict == verdict::pass, "only what has passed has a time");
-    }
-    io(key, t);
+  fields.require("rounds", t.rounds.size() == ms.size(), "expected one for each sample");
+  fields.restore(recompute, t);
+  const auto clocks = [&] {
+    fields(KZOO_MEMBERS(t, sm_mhz));
+    fields.require_each(
+        "sm_mhz", [&](auto i) { return mhz[i] >= 0; }, "expected a clock in MHz, from 0 on");
+    fields.require("sm_mhz", mhz.empty() || mhz.size() == ms.size(),
+                   "expected a clock for each sample");
+    fields(KZOO_MEMBERS(t, throttled, low_clock));
   };
-  time("time", c.time);
-  time("hot_time", c.hot_time);
-  if (io.has("sustained", c.sustained.has_value())) {
-    io.require("sustained", c.verdict == verdict::pass, "only what has passed has a time");
-    io("sustained", c.sustained);
-  }
-  io("checks", c.findings);
+  fields.when("sm_mhz", t.clock == timing::clock::gpu, clocks);
+}
+
+void describe(auto& fields, maybe_const<results::sustained> auto& s) {
+  fields(KZOO_MEMBERS(s, time, settle_seconds, settled, watts, reported_watts, counter_seconds,
+                      no_energy));
+  fields.derived("joules", s.joules());
+}
+
+void describe(auto& fields, const roofline::floor& f) { fields(KZOO_MEMBERS(f, ms, resource)); }
+
+constexpr conversion kFigures{[](const published_figures& all) {
+                                json j = json::object();
+                                for (const auto& [label, ms] : all) j[label] = ms;
+                                return j;
+                              },
+                              [](const field& f, published_figures& all) {
+                                for (const auto& [label, ms] : f.entries())
+                                  all.emplace_back(label, ms.number());
+                              },
+                              R"({"type": "object", "additionalProperties": {"type": "number"}})"};
+
+void describe(auto& fields, maybe_const<reference::comparison> auto& c) {
+  fields(KZOO_MEMBERS(c, max_abs_diff, worst_of_allowed));
+  fields.numbers("worst_at", "two numbers, row and column", c.worst_row, c.worst_col);
+  fields(KZOO_MEMBERS(c, agree));
+}
+
+void describe(auto& fields, maybe_const<named_difference> auto& d) {
+  fields(KZOO_MEMBERS(d, kernel));
+  describe(fields, d.by);
+}
+
+// `c`: a results::cell; `context`: its cell_context.
+void describe_cell(auto& fields, auto& c, auto& context) {
+  fields(KZOO_MEMBERS(c.kernel, plugin, variant), KZOO_MEMBERS(c, device),
+         KZOO_MEMBERS(context, problem));
+  fields.later("precision", named{c.declared, kPrecisions, precision_name});
+  fields(KZOO_MEMBERS(c, verdict, reason));
+  fields.optional(KZOO_MEMBERS(c, check));
+  fields(KZOO_MEMBERS(c, accuracy, time, hot_time));
+  fields.optional(KZOO_MEMBERS(c, sustained));
+  const auto passed_if = [&](const char* key, bool timed) {
+    fields.require(key, !timed || c.verdict == verdict::pass, "only what has passed has a time");
+  };
+  passed_if("time", c.time.has_value());
+  passed_if("hot_time", c.hot_time.has_value());
+  passed_if("sustained", c.sustained.has_value());
+  fields("checks", c.findings);
   const std::string invariant = results::batch_invariance(c.findings);
-  if (io.has("batch_invariant", !invariant.empty())) io.derived("batch_invariant", invariant);
-  io("errors", c.errors);
-  io("launches", c.launches);
-  if (io.has("libraries", !c.libraries.empty())) io("libraries", c.libraries);
-  if (io.has("judge_seconds", c.judge_seconds > 0)) io("judge_seconds", c.judge_seconds);
-  if (io.has("time_seconds", c.time_seconds > 0)) io("time_seconds", c.time_seconds);
-  io.derived("gflops", context.gflops);
-  io.derived("share_of_peak", context.share_of_peak);
-  io.derived("floor", context.floor);
-  map_speedup(io, c.speedup);
-  if (io.has("same_as", context.same_as.has_value())) io("same_as", context.same_as);
-  if (io.has("differs_from", !context.differs_from.empty()))
-    io("differs_from", context.differs_from);
-  if (io.has("conditions", c.conditions.any())) io("conditions", c.conditions);
-  if (io.has("end_to_end", c.end_to_end.has_value())) io("end_to_end", c.end_to_end);
-  if (io.has("published_ms", !context.published_ms.empty()))
-    io("published_ms", context.published_ms, kFigures);
+  fields.either(
+      "batch_invariant", !invariant.empty(), [&] { fields.derived("batch_invariant", invariant); },
+      [] {});
+  fields(KZOO_MEMBERS(c, errors, launches));
+  fields.optional(KZOO_MEMBERS(c, libraries, judge_seconds, time_seconds));
+  fields.derived(KZOO_MEMBERS(context, gflops, share_of_peak, floor));
+  describe_speedup(fields, c.speedup);
+  fields.optional(KZOO_MEMBERS(context, same_as, differs_from),
+                  KZOO_MEMBERS(c, conditions, end_to_end), "published_ms",
+                  converted{context.published_ms, kFigures});
 }
 
 json to_json(const results::document& d, std::span<const results::cell> so_far) {
@@ -220,15 +152,22 @@ json to_json(const results::document& d, std::span<const results::cell> so_far) 
   if (c.same_as) context.same_as = so_far[*c.same_as].kernel.name();
   for (const results::difference& one : c.differences)
     context.differs_from.push_back({so_far[one.from].kernel.name(), one.by});
-  writer io;
-  map(io, c, std::as_const(context));
-  return io.take();
+  writer fields;
+  describe_cell(fields, c, std::as_const(context));
+  return fields.take();
+}
+
+json cell_schema() {
+  stored_cell any;
+  schema_writer fields;
+  describe_cell(fields, any.cell, any.context);
+  return fields.take();
 }
 
 stored_cell read_cell(const field& f) {
   stored_cell read;
-  reader io(f);
-  map(io, read.cell, read.context);
+  reader fields(f);
+  describe_cell(fields, read.cell, read.context);
   return read;
 }
 
@@ -244,8 +183,5 @@ void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, c
   for (const named_difference& one : c.context.differs_from)
     c.cell.differences.push_back({position_of(one.kernel, "differs_from"), one.by});
 }
-
-json to_json(const std::vector<results::finding>& findings) { return to_value(findings); }
-json to_json(const problem& p) { return to_value(p); }
 
 }  // namespace kzoo::storage

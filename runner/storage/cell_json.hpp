@@ -3,6 +3,8 @@
 
 #include "results/document.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +39,7 @@ struct stored_cell {
   cell_context context;
 };
 stored_cell read_cell(const field& f);
+nlohmann::ordered_json cell_schema();
 
 // Sets the positions in c.cell. `earlier`: the kernels of the cells before it, by position.
 void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, const field& f);

@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -99,6 +100,29 @@ json journal_line(const results::document& d, std::span<const results::cell> so_
   return {{"cell", to_json(d, so_far)},
           {"wall_seconds", d.wall_seconds},
           {"problem", so_far.back().problem}};
+}
+
+json journal_schema() {
+  json head = results_schema();
+  const json& keys = head["properties"];
+  json& required = head["required"];
+  const json cell{{"cell", keys["cells"]["items"]},
+                  {"wall_seconds", keys["wall_seconds"]},
+                  {"problem", {{"type", "integer"}, {"minimum", 0}}}};
+  const json text{{"type", "string"}}, process{{"type", "integer"}};
+  const json resumed{{"resumed", text}, {"host", text}, {"process", process}, {"note", text}};
+  head["properties"].update({{"schema", {{"const", kJournalSchema}}}, {"process", process}});
+  for (const char* key : {"cells", "wall_seconds"}) {
+    head["properties"].erase(key);
+    required.erase(std::ranges::find(required, key));
+  }
+  required.push_back("process");
+  return {{"anyOf",
+           {head,
+            {{"type", "object"}, {"properties", cell}, {"required", {"cell", "wall_seconds"}}},
+            {{"type", "object"},
+             {"properties", resumed},
+             {"required", {"resumed", "host", "process", "note"}}}}}};
 }
 
 journal::journal(fs::path file, int fd) : file_(std::move(file)), fd_(fd) {}

@@ -25,6 +25,9 @@ inline constexpr std::string_view kJournalSchema = "kzoo.journal/3";
 nlohmann::ordered_json journal_line(const results::document& d,
                                     std::span<const results::cell> so_far);
 
+// The JSON Schema of each line.
+nlohmann::ordered_json journal_schema();
+
 // Reads a cell's line; `earlier`: the problem's cells before it. Throws input::invalid at `place`.
 results::cell read_line(const nlohmann::json& line, std::size_t problem,
                         std::span<const results::cell> earlier, const std::string& place);

@@ -4,11 +4,14 @@
 #include "core/kernel_name.hpp"
 #include "core/precision.hpp"
 #include "core/problem.hpp"
+#include "core/version.hpp"
 #include "results/device.hpp"
 #include "results/experiment.hpp"
+#include "results/finding.hpp"
 #include "results/plugin.hpp"
-#include "storage/archive.hpp"
-#include "timing/bootstrap.hpp"
+#include "roofline/roofline.hpp"
+#include "storage/describe.hpp"
+#include "storage/peaks_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -19,15 +22,18 @@
 
 namespace kzoo::storage {
 
-inline constexpr as kFilling{
+inline constexpr const char* kTextSchema = R"({"type": "string"})";
+
+inline constexpr conversion kFilling{
     [](const filling& f) { return nlohmann::ordered_json(filling_name(f)); },
     [](const field& f, filling& to) {
       const auto known = filling_from_name(f.text());
       if (!known) f.refuse("expected the name of a fill");
       to = *known;
-    }};
+    },
+    kTextSchema};
 
-inline constexpr as kEpilogue{
+inline constexpr conversion kEpilogue{
     [](const stage_list& e) { return nlohmann::ordered_json(epilogue_name(e)); },
     [](const field& f, stage_list& to) {
       try {
@@ -35,127 +41,132 @@ inline constexpr as kEpilogue{
       } catch (const std::invalid_argument& fault) {
         f.refuse(fault.what());
       }
-    }};
+    },
+    kTextSchema};
 
-inline constexpr as kScaleBlock{
+inline constexpr conversion kScaleBlock{
     [](const scale_block& block) { return nlohmann::ordered_json(scale_block_name(block)); },
     [](const field& f, scale_block& to) {
       const auto known = scale_block_from_name(f.text());
       if (!known) f.refuse("expected a block such as 1x128");
       to = *known;
-    }};
+    },
+    R"({"type": "string", "pattern": "^[0-9]+x[0-9]+$"})"};
 
-inline constexpr as kPrecisionSet{
+inline constexpr conversion kPrecisionSet{
     [](const precision_set& set) { return nlohmann::ordered_json(set.names()); },
     [](const field& f, precision_set& set) {
       for (const field& each : f.elements()) set.add(each.one_of(kPrecisions, precision_name));
-    }};
-
-void map(auto& io, is<problem> auto& p) {
-  io.derived("name", problem_name(p));
-  io("m", p.m);
-  io("n", p.n);
-  io("k", p.k);
-  io("dtype", p.dtype, word(kElementTypes, types_name));
-  io("layout", p.layout, word(kLayouts, layout_name));
-  io("batch", p.batch);
-  io("batch_padding", p.batch_padding);
-  io("batch_shared", p.batch_shared);
-  io("alpha", p.alpha);
-  io("beta", p.beta);
-  if (io.has("epilogue", !p.epilogue.empty())) io("epilogue", p.epilogue, kEpilogue);
-  io("scale_a", p.scale_a);
-  io("scale_b", p.scale_b);
-  if (io.has("scale_block_a", !p.scale_block_a.empty()))
-    io("scale_block_a", p.scale_block_a, kScaleBlock);
-  if (io.has("scale_block_b", !p.scale_block_b.empty()))
-    io("scale_block_b", p.scale_block_b, kScaleBlock);
-  if (io.has("groups", p.groups > 0)) {
-    io("groups", p.groups);
-    io("group_rows", p.group_rows);
-  }
-  io.derived("lda", p.lda());
-  io.derived("ldb", p.ldb());
-  io.derived("ldc", p.ldc());
-  io.derived("stride_a", p.stride_a());
-  io.derived("stride_b", p.stride_b());
-  io.derived("stride_c", p.stride_c());
-  io("fill", p.data, kFilling);
-  io("padding", p.padding);
-  io("seed", p.seed);
-  io.derived("precision", precision_name(usual_precision(p.dtype.a)));
-  if (io.has("allow", !p.allow.empty())) io("allow", p.allow, kPrecisionSet);
-  const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };
-  io.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
-  io.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");
-  io.require(p.batch >= 1 && p.batch <= kMostProducts, "expected a batch from 1 to 65536");
-  io.require(p.batch_padding >= 0 && p.batch_padding <= kMostPadding,
-             "expected a batch_padding from 0 to 65536");
-  io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
-  io.require(p.groups >= 0 && p.groups <= kMostGroups && (p.groups == 0 || p.batch == 1),
-             "expected up to 4096 groups, and then no batch");
-  const std::string wrong_types = why_not_of_types(p);
-  io.require(wrong_types.empty(), wrong_types.c_str());
-  const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
-  io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
-}
-
-void map(auto& io, is<results::device> auto& d) {
-  io("id", d.id);
-  io("name", d.name);
-  io("memory_bytes", d.memory_bytes);
-  io("facts", d.facts);
-}
-
-inline constexpr as kPoint{[](const results::tuning_point& point) {
-                             nlohmann::ordered_json j = nlohmann::ordered_json::object();
-                             for (const auto& [name, value] : point) j[name] = value;
-                             return j;
-                           },
-                           [](const field& f, results::tuning_point& point) {
-                             for (const auto& [name, value] : f.entries()) {
-                               if (!is_identifier(name))
-                                 value.refuse("expected a parameter's name");
-                               point.push_back({name, value.integer<std::int64_t>()});
-                             }
-                           }};
-
-// Null unless the ABI defines it: a plugin may declare any number.
-inline constexpr as kPrecision{
-    [](kzoo_precision p) {
-      const bool known = std::ranges::find(kPrecisions, p) != kPrecisions.end();
-      return known ? nlohmann::ordered_json(precision_name(p)) : nlohmann::ordered_json();
     },
-    [](const field& f, kzoo_precision& p) { p = f.one_of(kPrecisions, precision_name); }};
+    R"({"type": "array", "items": {"type": "string"}})"};
 
-inline constexpr as kRatio{[](const timing::ratio& r) { return nlohmann::ordered_json(r.value); },
-                           [](const field& f, timing::ratio& r) { r.value = f.number(); }};
-inline constexpr as kInterval{[](const timing::interval& i) {
-                                return nlohmann::ordered_json::array({i.low, i.high});
-                              },
-                              [](const field& f, timing::interval& i) {
-                                const std::vector<double> ends = f.numbers();
-                                if (ends.size() != 2)
-                                  f.refuse("expected two numbers, low and high");
-                                i = {ends[0], ends[1]};
-                              }};
+void describe(auto& fields, maybe_const<problem> auto& p) {
+  fields.derived("name", problem_name(p));
+  fields(KZOO_MEMBERS(p, m, n, k), "dtype", named{p.dtype, kElementTypes, types_name}, "layout",
+         named{p.layout, kLayouts, layout_name},
+         KZOO_MEMBERS(p, batch, batch_padding, batch_shared, alpha, beta));
+  fields.optional("epilogue", converted{p.epilogue, kEpilogue});
+  fields(KZOO_MEMBERS(p, scale_a, scale_b));
+  fields.optional("scale_block_a", converted{p.scale_block_a, kScaleBlock}, "scale_block_b",
+                  converted{p.scale_block_b, kScaleBlock});
+  fields.when("groups", p.groups > 0, [&] { fields(KZOO_MEMBERS(p, groups, group_rows)); });
+  fields.derived("lda", p.lda(), "ldb", p.ldb(), "ldc", p.ldc(), "stride_a", p.stride_a(),
+                 "stride_b", p.stride_b(), "stride_c", p.stride_c());
+  fields("fill", converted{p.data, kFilling}, KZOO_MEMBERS(p, padding, seed));
+  const auto usual = precision_name(usual_precision(p.dtype.a));  // not in early results
+  fields.when("precision", true, [&] { fields.derived("precision", usual); });
+  fields.optional("allow", converted{p.allow, kPrecisionSet});
+  const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };
+  fields.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
+  fields.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");
+  fields.require(p.batch >= 1 && p.batch <= kMostProducts, "expected a batch from 1 to 65536");
+  fields.require(p.batch_padding >= 0 && p.batch_padding <= kMostPadding,
+                 "expected a batch_padding from 0 to 65536");
+  fields.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
+  fields.require(p.groups >= 0 && p.groups <= kMostGroups && (p.groups == 0 || p.batch == 1),
+                 "expected up to 4096 groups, and then no batch");
+  const std::string wrong_types = why_not_of_types(p);
+  fields.require(wrong_types.empty(), wrong_types.c_str());
+  const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
+  fields.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
+}
 
-void map_speedup(auto& io, auto& speedup) {
-  io("speedup_over_baseline", speedup, kRatio);
+void describe(auto& fields, maybe_const<results::device> auto& d) {
+  fields(KZOO_MEMBERS(d, id, name, memory_bytes, facts));
+}
+
+void describe(auto& fields, maybe_const<reference::differing> auto& d) {
+  fields(KZOO_MEMBERS(d, row), "column", d.col, KZOO_MEMBERS(d, expected, got, unwritten));
+}
+
+void describe(auto& fields, maybe_const<reference::error_map> auto& e) {
+  fields(KZOO_MEMBERS(e, rows_per_line, columns_per_character, rows_per_product), "map", e.picture,
+         KZOO_MEMBERS(e, first));
+}
+
+void describe(auto& fields, maybe_const<results::finding> auto& f) {
+  fields(KZOO_MEMBERS(f, check, outcome, detail));
+  fields.optional(KZOO_MEMBERS(f, errors, not_checked));
+}
+
+void describe(auto& fields, maybe_const<roofline::pace> auto& p) {
+  fields(KZOO_MEMBERS(p, rate, clock_mhz));
+  fields.require("rate", p.rate > 0 && std::isfinite(p.rate), "expected a number above 0");
+}
+
+void describe(auto& fields, maybe_const<roofline::measured_peak> auto& p) {
+  fields(KZOO_MEMBERS(p, resource));
+  fields.derived("unit", fmt::format("{}/s", roofline::unit_of(p.resource)));
+  fields(KZOO_MEMBERS(p, kernel, best, spread));
+  fields.later(KZOO_MEMBERS(p, samples));
+}
+
+void describe(auto& fields, maybe_const<timing::process_spread> auto& s) {
+  fields(KZOO_MEMBERS(s, ms, share));
+  fields.require("ms", s.ms >= 0 && std::isfinite(s.ms), "expected a number from 0");
+  fields.require("share", s.share >= 0 && std::isfinite(s.share), "expected a number from 0");
+}
+
+// The program that writes a file.
+struct this_runner {
+  const char* version = kVersion;
+};
+void describe(auto& fields, const this_runner& r) { fields(KZOO_MEMBERS(r, version)); }
+
+void describe(auto& fields, maybe_const<roofline::peaks> auto& c) {
+  fields.schema(kPeaksSchema);
+  fields.derived("runner", this_runner());
+  fields.object("device", [&](auto& of) { of("name", c.device, KZOO_MEMBERS(c, facts)); });
+  fields(KZOO_MEMBERS(c, measured), "peaks", c.all);
+  fields.optional("process_to_process", c.spread);
+}
+
+inline constexpr conversion kPoint{
+    [](const results::tuning_point& point) {
+      nlohmann::ordered_json j = nlohmann::ordered_json::object();
+      for (const auto& [name, value] : point) j[name] = value;
+      return j;
+    },
+    [](const field& f, results::tuning_point& point) {
+      for (const auto& [name, value] : f.entries()) {
+        if (!is_identifier(name)) value.refuse("expected a parameter's name");
+        point.push_back({name, value.integer<std::int64_t>()});
+      }
+    },
+    R"({"type": "object", "additionalProperties": {"type": "integer"}})"};
+
+void describe_speedup(auto& fields, auto& speedup) {
+  auto value = speedup ? std::optional(speedup->value) : std::nullopt;
   auto likely = speedup ? speedup->likely : std::nullopt;
-  io("speedup_interval", likely, kInterval);
-  io.require("speedup_over_baseline", !speedup || speedup->value >= 0, "expected a number above 0");
-  io.require("speedup_interval", !likely || likely->low <= likely->high,
-             "expected the lower number first");
-  io.restore(
+  fields("speedup_over_baseline", value, "speedup_interval", likely);
+  fields.require("speedup_over_baseline", !value || *value >= 0, "expected a number above 0");
+  fields.require("speedup_interval", !likely || likely->low <= likely->high,
+                 "expected the lower number first");
+  fields.restore(
       [&](auto& read) {
-        if (read) read->likely = likely;
+        if (value) read = timing::ratio{*value, likely};
       },
       speedup);
 }
-
-// An experiment as a part of results (archive.hpp). JSON keeps its problems in the cells.
-void map(writer& io, const results::experiment& e);
-void map(reader& io, results::experiment& e);
 
 }  // namespace kzoo::storage

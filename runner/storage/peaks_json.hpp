@@ -1,26 +1,34 @@
 #pragma once
 // Measured peaks as JSON, in a file and in results; schema kzoo.peaks/1 (docs/formats.md).
 
+#include "results/device.hpp"
 #include "roofline/roofline.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace kzoo::storage {
 
 inline constexpr const char* kPeaksSchema = "kzoo.peaks/1";
 
-// `summary` omits the samples.
-enum class detail { all, summary };
-nlohmann::ordered_json to_json(const roofline::peaks& c, detail much);
-class field;
-// Throws input::invalid for anything that to_json() does not write.
-roofline::peaks read_peaks(const field& f);
+nlohmann::ordered_json to_json(const roofline::peaks& c);
+nlohmann::ordered_json peaks_schema();
 
 // Throws input::invalid, with a remedy.
 roofline::peaks load_peaks(const std::filesystem::path& path);
 // Replaces a file only by a complete new file; creates its folders. Throws not_written.
 void store_peaks(const roofline::peaks& c, const std::filesystem::path& file);
+
+// For `runner devices --json`, schema kzoo.devices/1.
+struct described_device {
+  results::device device;
+  std::optional<roofline::peaks> peaks;
+};
+std::string to_text(const std::vector<described_device>& all);
+nlohmann::ordered_json devices_schema();
 
 }  // namespace kzoo::storage

@@ -1,13 +1,13 @@
 // A run as JSON, in both directions. Derived figures are not read but recomputed.
 
 #include "storage/results_json.hpp"
-#include "core/version.hpp"
 #include "input/diagnostics.hpp"
-#include "storage/archive.hpp"
+#include "os/sha256.hpp"
+#include "storage/cell_json.hpp"
 #include "storage/collected_cells.hpp"
 #include "storage/field.hpp"
 #include "storage/parts_json.hpp"
-#include "storage/peaks_json.hpp"
+#include "storage/schema.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,64 +21,104 @@ namespace kzoo::storage {
 
 using json = nlohmann::ordered_json;
 
-void map(auto& io, is<results::built_point> auto& p) {
-  io("name", p.name);
-  io("parameters", p.values, kPoint);
-  io("options", p.options);
-  if (io.has("does_not_compile", !p.why_not.empty())) io("does_not_compile", p.why_not);
+void describe(auto& fields, maybe_const<results::timing_options> auto& t) {
+  fields(KZOO_MEMBERS(t, enabled, mode, power, rounds, warmup, min_samples), "max_noise",
+         t.max_relative_half_width,
+         KZOO_MEMBERS(t, max_seconds, end_to_end, fresh_processes, require_locked_clocks));
+  fields.optional(KZOO_MEMBERS(t, drop_slower, budget_seconds));
 }
 
-void map(auto& io, is<results::tuned_builds> auto& t) {
-  io("seconds", t.seconds);
-  io("from_cache", t.from_cache);
-  io.later("left_out", t.left_out);
-  io("points", t.points);
+void describe(auto& fields, maybe_const<results::verify_options> auto& v) {
+  fields(KZOO_MEMBERS(v, tier, timeout_seconds, impossible_time));
 }
 
-void map(auto& io, is<results::plugin_record> auto& p) {
-  io("name", p.name);
-  io("file", p.file);
-  io("sha256", p.sha256);
-  io("source", p.source);
-  io.later("source_sha256", p.source_sha256);
-  if (io.has("tuned", !p.tuned.points.empty())) io("tuned", p.tuned);
-  io.later("host_code", p.host_code);
-  if (io.has("missing_headers", !p.missing.empty())) io("missing_headers", p.missing);
-  if (io.has("problem", !p.description)) return io("problem", p.problem);
-  io.restore([](auto& description) { description.emplace(); }, p.description);
-  io("id", p.description->id);
-  io("summary", p.description->summary);
-  io("build", p.description->build_info);
-  io("native", p.description->native);
-  io("libraries", p.description->libraries);
+void describe(auto& fields, maybe_const<results::pivot> auto& p) {
+  fields(KZOO_MEMBERS(p, rows, columns, value));
 }
 
-void map(auto& io, is<results::invocation> auto& i) {
-  io("plugin_folders", i.plugin_folders);
-  io("in_process", i.in_process);
+void describe(auto& fields, maybe_const<results::overrides> auto& o) {
+  fields(KZOO_MEMBERS(o, device, plugins, sizes, layouts, batches, build_args, tier));
+  fields.later(KZOO_MEMBERS(o, problems));
+  fields.optional(KZOO_MEMBERS(o, tune, allow, baseline, budget_seconds));
 }
 
-namespace {
+constexpr conversion kBaseline{
+    [](const std::optional<selector>& s) { return s ? json(s->text) : json(); },
+    [](const field& f, std::optional<selector>& s) {
+      s = selector{f.text(), {}};
+    },
+    R"({"type": ["string", "null"]})"};
 
-constexpr as kPeaks{[](const roofline::peaks& p) { return to_json(p, detail::summary); },
-                    [](const field& f, roofline::peaks& p) { p = read_peaks(f); }};
+constexpr conversion kLabels{[](const std::vector<results::published_column>& columns) {
+                               json labels = json::array();
+                               for (const auto& column : columns) labels.push_back(column.label);
+                               return labels;
+                             },
+                             [](const field& f, std::vector<results::published_column>& columns) {
+                               for (const field& label : f.elements())
+                                 columns.push_back({label.text(), {}});
+                             },
+                             R"({"type": "array", "items": {"type": "string"}})"};
 
-}  // namespace
+// JSON keeps the problems in the cells.
+void describe(auto& fields, maybe_const<results::experiment> auto& e) {
+  fields(KZOO_MEMBERS(e, file, title, intended_device));
+  fields.later("baseline", converted{e.baseline, kBaseline});
+  fields(KZOO_MEMBERS(e, timing, verify), "published_source", e.published.source,
+         "published_columns", converted{e.published.columns, kLabels}, "pivot", e.pivot_table,
+         "overrides", e.overridden);
+  fields.derived("sha256", sha256(e.text));
+  fields(KZOO_MEMBERS(e, text));
+}
 
-void map(auto& io, is<results::document> auto& d) {
-  io.schema(kResultsSchema);
-  io.object("runner", [&](auto& runner) { runner("version", d.version); });
-  io("host", d.host);
-  io("started", d.started);
-  io("wall_seconds", d.wall_seconds);
-  io("experiment", d.experiment);
-  io("invocation", d.invoked);
-  io("device", d.device);
-  io("devices", d.devices);
-  io("peaks", d.peaks, kPeaks);
-  io("notes", d.notes);
-  io("planned_cells", d.planned);
-  io("plugins", d.plugins);
+void describe(auto& fields, maybe_const<results::built_point> auto& p) {
+  fields(KZOO_MEMBERS(p, name), "parameters", converted{p.values, kPoint},
+         KZOO_MEMBERS(p, options));
+  fields.optional("does_not_compile", p.why_not);
+}
+
+void describe(auto& fields, maybe_const<results::tuned_builds> auto& t) {
+  fields(KZOO_MEMBERS(t, seconds, from_cache));
+  fields.later(KZOO_MEMBERS(t, left_out));
+  fields(KZOO_MEMBERS(t, points));
+}
+
+void describe(auto& fields, maybe_const<results::plugin_record> auto& p) {
+  fields(KZOO_MEMBERS(p, name, file, sha256, source));
+  fields.later(KZOO_MEMBERS(p, source_sha256));
+  fields.when("tuned", !p.tuned.points.empty(), [&] { fields(KZOO_MEMBERS(p, tuned)); });
+  fields.later(KZOO_MEMBERS(p, host_code));
+  fields.optional("missing_headers", p.missing);
+  const auto describe_contents = [&] {
+    fields.restore([](auto& description) { description.emplace(); }, p.description);
+    fields(KZOO_MEMBERS((*p.description), id, summary), "build", p.description->build_info,
+           KZOO_MEMBERS((*p.description), native, libraries));
+  };
+  fields.either(
+      "problem", !p.description, [&] { fields(KZOO_MEMBERS(p, problem)); }, describe_contents);
+}
+
+void describe(auto& fields, maybe_const<results::invocation> auto& i) {
+  fields(KZOO_MEMBERS(i, plugin_folders, in_process));
+}
+
+void describe(auto& fields, maybe_const<results::document> auto& d) {
+  fields.schema(kResultsSchema);
+  fields.object("runner", [&](auto& runner) { runner(KZOO_MEMBERS(d, version)); });
+  fields(KZOO_MEMBERS(d, host, started, wall_seconds, experiment), "invocation", d.invoked,
+         KZOO_MEMBERS(d, device, devices, peaks, notes), "planned_cells", d.planned,
+         KZOO_MEMBERS(d, plugins));
+}
+
+void describe(auto& fields, const results::validated_variant& v) {
+  fields(KZOO_MEMBERS(v, kernel), "dtype", named{v.dtype, kElementTypes, types_name}, "precision",
+         named{v.declared, kPrecisions, precision_name}, KZOO_MEMBERS(v, problem), "checks",
+         v.findings);
+}
+
+void describe(auto& fields, const results::validation& v) {
+  fields.schema("kzoo.validation/1");
+  fields("runner", this_runner(), KZOO_MEMBERS(v, wall_seconds, device, tier, plugins, variants));
 }
 
 namespace {
@@ -95,7 +135,19 @@ void for_each_cell(const results::document& d,
 
 }  // namespace
 
-json head_json(const results::document& d) { return to_value(d); }
+json head_json(const results::document& d) {
+  json head = to_value(d);
+  if (d.peaks)
+    for (json& one : head["peaks"]["peaks"]) one.erase("samples");
+  return head;
+}
+
+json results_schema() {
+  json schema = record_schema(results::document());
+  schema["properties"]["cells"] = {{"type", "array"}, {"items", cell_schema()}};
+  schema["required"].push_back("cells");
+  return schema;
+}
 
 json to_json(const results::document& d) {
   json whole = head_json(d);
@@ -154,96 +206,8 @@ std::string dumped(const json& j, int indent) {
   return j.dump(indent, ' ', true, json::error_handler_t::replace);
 }
 
-json to_json(const results::device& d) { return to_value(d); }
-json to_json(const results::plugin_record& p) { return to_value(p); }
+std::string to_text(const results::validation& v) { return dumped(to_value(v), 2) + '\n'; }
 
-std::string to_text(const results::validation& v) {
-  json variants = json::array();
-  for (const results::validated_variant& one : v.variants) {
-    variants.push_back({{"kernel", one.kernel},
-                        {"dtype", types_name(one.dtype)},
-                        {"precision", precision_name(one.declared)},
-                        {"problem", one.problem},
-                        {"checks", to_json(one.findings)}});
-  }
-  json plugins = json::array();
-  for (const results::plugin_record& p : v.plugins) plugins.push_back(to_json(p));
-  const json j{{"schema", "kzoo.validation/1"},  {"runner", {{"version", kVersion}}},
-               {"wall_seconds", v.wall_seconds}, {"device", to_json(v.device)},
-               {"tier", name_of(v.tier)},        {"plugins", std::move(plugins)},
-               {"variants", std::move(variants)}};
-  return dumped(j, 2) + '\n';
-}
-
-// The output of `runner judge`.
-namespace {
-
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json();
-}
-
-json or_null(std::string_view text) { return text.empty() ? json() : json(text); }
-
-void add(json& to, const results::outcome_words& words) {
-  to["status"] = or_null(words.status);
-  to["verdict"] = or_null(words.verdict);
-  to["check"] = or_null(words.check);
-  to["reason"] = words.reason;
-}
-
-json precision_json(kzoo_precision p) { return p == 0 ? json() : json(precision_name(p)); }
-
-json problem_json(const results::judged_problem& p) {
-  json j{{"problem", storage::to_json(p.problem)},
-         {"kernel", p.kernel},
-         {"precision", precision_json(p.precision)}};
-  add(j, p.came_of_it);
-  j["time_ms"] = p.time ? json(p.time->median_ms) : json();
-  j["clock"] = p.time ? json(name_of(p.time->clock)) : json();
-  j["cache"] = p.time ? json(name_of(p.time->caches)) : json();
-  j["gflops"] = or_null(p.gflops);
-  j["speedup"] = p.speedup ? json(p.speedup->value) : json();
-  const auto likely = p.speedup ? p.speedup->likely : std::nullopt;
-  j["speedup_interval"] = likely ? json{likely->low, likely->high} : json();
-  j["baseline_precision"] = precision_json(p.baseline_precision);
-  return j;
-}
-
-json head(const results::file_judgement& f) {
-  json j{{"schema", kJudgementSchema}, {"runner", {{"version", kVersion}}}, {"file", f.file}};
-  add(j, f.came_of_it);
-  j["host_code"] = or_null(f.host_code);
-  return j;
-}
-
-std::string one_line(const json& j) { return dumped(j, -1); }
-
-}  // namespace
-
-std::string to_line(const results::file_judgement& f, const judgement_setting& how) {
-  json j = head(f);
-  j["tier"] = how.tier;
-  j["device"] = {{"id", how.device.id}, {"name", how.device.name}};
-  j["baseline"] = or_null(how.baseline);
-  j["precisions"] = precision_names(f.precisions);
-  j["speedup"] = or_null(f.speedup);
-  j["calls"] = f.libraries;
-  j["not_checked"] = f.not_checked;
-  j["problems"] = json::array();
-  for (const results::judged_problem& p : f.problems) j["problems"].push_back(problem_json(p));
-  j["library"] = or_null(f.library);
-  j["sha256"] = or_null(f.sha256);
-  j["command"] = how.command;
-  j["wall_seconds"] = how.wall_seconds;
-  return one_line(j);
-}
-
-std::string to_line(const results::file_judgement& f) {
-  json j = head(f);
-  j["library"] = or_null(f.library);
-  j["sha256"] = or_null(f.sha256);
-  return one_line(j);
-}
+json validation_schema() { return record_schema(results::validation()); }
 
 }  // namespace kzoo::storage

@@ -35,11 +35,10 @@ results::document read_document(std::istream& in, const std::string& file);
 // Reads what head_json() returns. Errors refer to it as `place`.
 results::document read_head(nlohmann::ordered_json head, const std::string& place);
 
-// Parts that validations share.
-nlohmann::ordered_json to_json(const results::device& d);
-nlohmann::ordered_json to_json(const results::plugin_record& p);
-nlohmann::ordered_json to_json(const std::vector<results::finding>& findings);
-nlohmann::ordered_json to_json(const problem& p);
+// The JSON Schemas of these documents.
+nlohmann::ordered_json results_schema();
+nlohmann::ordered_json validation_schema();
+nlohmann::ordered_json judgement_schema();
 
 // The results of `runner validate`, schema kzoo.validation/1: the text of a file.
 std::string to_text(const results::validation& v);

@@ -4,6 +4,8 @@
 #include "os/output.hpp"
 #include "results/tuned.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@ namespace kzoo::storage {
 inline constexpr std::string_view kTunedSchema = "kzoo.tuned/1";
 
 std::string to_text(const results::tuned& t);
+nlohmann::ordered_json tuned_schema();
 // Throws input::invalid for anything that to_text() does not write.
 results::tuned read_tuned(const std::filesystem::path& file);
 

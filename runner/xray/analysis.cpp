@@ -2,14 +2,14 @@
 
 #include "compile/run_compiler.hpp"
 #include "core/verdict.hpp"
-#include "core/version.hpp"
 #include "os/printable.hpp"
 #include "process/anonymous_files.hpp"
 #include "process/command.hpp"
 #include "process/messages.hpp"
 #include "process/source_frames.hpp"
-#include "storage/archive.hpp"
+#include "storage/parts_json.hpp"
 #include "storage/results_json.hpp"
+#include "storage/schema.hpp"
 #include "worker/messages_json.hpp"
 #include "worker/worker.hpp"
 #include "xray/counters.hpp"
@@ -23,88 +23,64 @@
 
 namespace kzoo::storage {
 
-void map(auto& io, is<xray::source_frame> auto& f) {
-  io("file", f.file);
-  io("line", f.line);
-  io("function", f.function);
+void describe(auto& fields, maybe_const<xray::source_frame> auto& f) {
+  fields(KZOO_MEMBERS(f, file, line, function));
 }
 
-void map_counts(auto& io, xray::access a, is<xray::request_counts> auto& c) {
-  io("requests", c.requests);
-  io("lanes", c.lanes);
-  io("bytes", c.bytes);
-  io(passes_name(a), c.passes);
-  io("ideal", c.ideal);
+void describe_counts(auto& fields, xray::access a, maybe_const<xray::request_counts> auto& c) {
+  fields(KZOO_MEMBERS(c, requests, lanes, bytes));
+  fields.either(
+      "wavefronts", is_shared(a), [&] { fields("wavefronts", c.passes); },
+      [&] { fields("sectors", c.passes); });
+  fields(KZOO_MEMBERS(c, ideal));
 }
 
-void map(auto& io, is<xray::access_pattern> auto& p) {
-  io("mask", p.mask);
-  io("bytes", p.bytes);
-  io("passes", p.passes);
-  io("offsets", p.offsets);
+void describe(auto& fields, maybe_const<xray::access_pattern> auto& p) {
+  fields(KZOO_MEMBERS(p, mask, bytes, passes, offsets));
 }
 
-constexpr as kAdvice{
-    [](const xray::line_counts& l) { return nlohmann::ordered_json(xray::advice_on(l)); },
-    [](const field&, const xray::line_counts&) {}};
-
-void map(auto& io, is<xray::line_counts> auto& l) {
-  map(io, l.where);
-  io("called_from", l.called);
-  io("access", l.kind);
-  io("bytes_per_lane", l.width);
-  io.object("counts", [&](auto& counts) { map_counts(counts, l.kind, l.counts); });
-  io("advice", l, kAdvice);
-  io("worst", l.worst);
+void describe(auto& fields, maybe_const<xray::line_counts> auto& l) {
+  describe(fields, l.where);
+  fields("called_from", l.called, "access", l.kind, "bytes_per_lane", l.width);
+  fields.object("counts", [&](auto& counts) { describe_counts(counts, l.kind, l.counts); });
+  fields.derived("advice", xray::advice_on(l));
+  fields(KZOO_MEMBERS(l, worst));
 }
 
-void map(auto& io, is<xray::finding> auto& f) {
-  io("what", f.what);
-  io("where", f.where);
-  io("earlier", f.earlier);
-  io("first", f.detail);
-  io("count", f.count);
-  io("advice", f.advice);
+void describe(auto& fields, maybe_const<xray::finding> auto& f) {
+  fields(KZOO_MEMBERS(f, what, where, earlier), "first", f.detail, KZOO_MEMBERS(f, count, advice));
 }
 
 struct totals {
   const xray::launch& of;
 };
-void map(auto& io, const totals& t) {
+void describe(auto& fields, const totals& t) {
   for (const xray::access a : kAllOf<xray::access>) {
-    if (const xray::request_counts sum = t.of.total(a); sum.requests != 0)
-      io.object(name_of(a), [&](auto& counts) { map_counts(counts, a, sum); });
+    const xray::request_counts sum = t.of.total(a);
+    const auto add = [&] {
+      fields.object(name_of(a), [&](auto& counts) { describe_counts(counts, a, sum); });
+    };
+    fields.when(name_of(a), sum.requests != 0, add);
   }
 }
 
-void map(auto& io, is<xray::launch> auto& l) {
-  io("kernel", l.kernel);
-  io("grid", l.grid);
-  io("block", l.block);
-  io("blocks", l.blocks);
-  io("blocks_run", l.blocks_run);
-  io("barriers", l.barriers);
-  io("uncounted", l.uncounted);
-  io.derived("totals", totals{l});
-  io("lines", l.lines);
-  io("findings", l.findings);
-  io("error", l.error);
+void describe(auto& fields, maybe_const<xray::launch> auto& l) {
+  fields(KZOO_MEMBERS(l, kernel, grid, block, blocks, blocks_run, barriers, uncounted));
+  fields.derived("totals", totals{l});
+  fields(KZOO_MEMBERS(l, lines, findings, error));
 }
 
-void map(auto& io, const xray::analysed& c) {
-  io("plugin", c.kernel.plugin);
-  io("variant", c.kernel.variant);
-  io("problem", problem_name(c.problem));
-  io("verdict", c.found ? "analysed" : name_of(c.verdict));
-  io("reason", c.reason);
-  io("launches", c.found.value_or(std::vector<xray::launch>()));
+void describe(auto& fields, const xray::analysed& c) {
+  fields(KZOO_MEMBERS(c.kernel, plugin, variant), "problem", problem_name(c.problem), "verdict",
+         c.found ? "analysed" : name_of(c.verdict), KZOO_MEMBERS(c, reason), "launches",
+         c.found.value_or(std::vector<xray::launch>()));
 }
 
-void map(auto& io, const xray::document& d) {
-  io.schema("kzoo.xray/1");
-  io.object("runner", [](auto& runner) { runner("version", kVersion); });
-  io.object("experiment", [&](auto& experiment) { experiment("file", d.experiment); });
-  io("cells", d.cells);
+void describe(auto& fields, const xray::document& d) {
+  fields.schema("kzoo.xray/1");
+  fields("runner", this_runner());
+  fields.object("experiment", [&](auto& experiment) { experiment("file", d.experiment); });
+  fields(KZOO_MEMBERS(d, cells));
 }
 
 }  // namespace kzoo::storage
@@ -178,6 +154,8 @@ std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
   cleaner::clean(launches);
   return launches;
 }
+
+nlohmann::ordered_json schema() { return storage::record_schema(document()); }
 
 std::string to_text(const document& d) { return storage::dumped(storage::to_value(d), 2) + '\n'; }
 

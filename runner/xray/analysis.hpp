@@ -4,6 +4,8 @@
 #include "core/problem.hpp"
 #include "xray/counters.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -38,5 +40,6 @@ std::filesystem::path existing_build(const std::filesystem::path& file);
 
 // An analysis as JSON, schema kzoo.xray/1: docs/formats.md.
 std::string to_text(const document& d);
+nlohmann::ordered_json schema();
 
 }  // namespace kzoo::xray

@@ -48,14 +48,14 @@ TEST_CASE("peaks are read from their file as they were stored", "[roofline]") {
   const test::scratch_folder folder;
   const auto file = folder.path() / "new" / "c.json";
   storage::store_peaks(made_peaks(), file);
-  const auto as_json = [](const auto& c) { return storage::to_json(c, storage::detail::all); };
+  const auto as_json = [](const auto& c) { return storage::to_json(c); };
   CHECK(as_json(storage::load_peaks(file)) == as_json(made_peaks()));
   CHECK(as_json(made_peaks()).at("peaks").at(0).at("samples").size() == 2);
   CHECK_THROWS_AS(storage::store_peaks(made_peaks(), file / "c.json"), not_written);
 }
 
 TEST_CASE("a file that is not of measured peaks is refused, with what to do", "[roofline]") {
-  json j = storage::to_json(made_peaks(), storage::detail::all);
+  json j = storage::to_json(made_peaks());
   CHECK(peaks_refusal(j.dump()).empty());
   for (const char* pointer : {"/peaks/0/best/rate", "/peaks/0/samples/1/rate"}) {
     json bad = j;
