@@ -221,27 +221,46 @@ double combinations(const problem_set& s) {
   return count;
 }
 
-// The forms of batches and groups, each once.
-struct batching {
-  std::int64_t count = 1, padding = 0;
-  shared_operand shared = shared_operand::none;
-  std::int64_t groups = 0;
-  data::group_rows group_rows = data::group_rows::even;
-  bool operator==(const batching&) const = default;
-};
-std::vector<batching> batchings(const problem_set& s) {
-  std::vector<batching> all;
-  for (const std::int64_t count : s.batch)
-    for (const std::int64_t padding : s.batch_padding)
-      for (const shared_operand shared : s.batch_shared) {
-        const batching one = count == 1 ? batching{} : batching{count, padding, shared};
-        if (std::ranges::find(all, one) == all.end()) all.push_back(one);
-      }
-  if (s.groups.front() == 0) return all;
-  all.clear();
-  for (const std::int64_t groups : s.groups)
-    for (const data::group_rows how : s.group_rows)
-      all.push_back({1, 0, shared_operand::none, groups, how});
+// Each problem with each of the values.
+void multiply(std::vector<problem>& all, const auto& values, const auto& set_value) {
+  std::vector<problem> more;
+  for (const problem& p : all)
+    for (const auto& value : values) set_value(more.emplace_back(p), value);
+  all = std::move(more);
+}
+
+// A single GEMM several times if there are several ways to store batches.
+std::vector<problem> combined(const problem_set& s) {
+  std::vector<problem> all{s.common};
+  const auto each = [&](const auto& values, auto problem::*member) {
+    multiply(all, values, [&](problem& p, const auto& value) { p.*member = value; });
+  };
+  multiply(all, s.dtypes, [&](problem& p, const element_types& dtype) {
+    p.dtype = dtype;
+    p.data = s.data.value_or(default_fill(dtype));
+    p.allow = lower_than_usual(s.allow, dtype);
+  });
+  each(s.layouts, &problem::layout);
+  multiply(all, s.shapes, [](problem& p, const extents& shape) {
+    p.m = shape[0];
+    p.n = shape[1];
+    p.k = shape[2];
+  });
+  each(s.batch, &problem::batch);
+  each(s.batch_padding, &problem::batch_padding);
+  each(s.batch_shared, &problem::batch_shared);
+  each(s.groups, &problem::groups);
+  each(s.group_rows, &problem::group_rows);
+  each(s.alpha, &problem::alpha);
+  each(s.beta, &problem::beta);
+  each(s.epilogues, &problem::epilogue);
+  each(s.padding, &problem::padding);
+  for (problem& p : all) {
+    if (p.groups > 0) p.batch = 1;
+    if (p.batch > 1) continue;
+    p.batch_padding = 0;
+    p.batch_shared = shared_operand::none;
+  }
   return all;
 }
 
@@ -296,16 +315,16 @@ problem_set read_problem(table_reader& keys, const location& where) {
   keys.read_list("beta", set.beta,
                  [&](const value& v) { return read_scalar(v, "beta", integers); });
   if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
-  read_scale(keys, "scale_a", set.dtypes, set.scale_a);
-  read_scale(keys, "scale_b", set.dtypes, set.scale_b);
-  read_block(keys, false, set.dtypes, set.scale_block_a);
-  read_block(keys, true, set.dtypes, set.scale_block_b);
+  read_scale(keys, "scale_a", set.dtypes, set.common.scale_a);
+  read_scale(keys, "scale_b", set.dtypes, set.common.scale_b);
+  read_block(keys, false, set.dtypes, set.common.scale_block_a);
+  read_block(keys, true, set.dtypes, set.common.scale_block_b);
   read_epilogues(keys, set);
   read_batch(keys, set);
   read_groups(keys, set);
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
   keys.read("fill", set.data, read_fill);
-  keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
+  keys.read("seed", set.common.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
   if (!integers.empty() && set.data && !has_integers(set.data->what))
     keys.find("fill")->error(fmt::format("\"{}\" fills with fractions, and dtype {} needs integers",
                                          name_of(set.data->what), integers));
@@ -366,38 +385,8 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
   std::vector<problem> result;
   std::set<problem> seen;
   for (const problem_set& s : sets)
-    for (const element_types& dtype : s.dtypes)
-      for (const layout given : s.layouts)
-        for (const auto& [m, n, k] : s.shapes)
-          for (const batching& batch : batchings(s))
-            for (const double alpha : s.alpha)
-              for (const double beta : s.beta)
-                for (const stage_list& after : s.epilogues)
-                  for (const std::int64_t padding : s.padding) {
-                    const filling data = s.data.value_or(default_fill(dtype));
-                    problem p{m,
-                              n,
-                              k,
-                              dtype,
-                              alpha,
-                              beta,
-                              data,
-                              padding,
-                              s.seed,
-                              given,
-                              s.scale_a,
-                              s.scale_b,
-                              batch.count,
-                              batch.padding,
-                              batch.shared,
-                              after,
-                              s.scale_block_a,
-                              s.scale_block_b,
-                              batch.groups,
-                              batch.group_rows};
-                    p.allow = lower_than_usual(s.allow, dtype);
-                    if (seen.insert(p).second) result.push_back(p);
-                  }
+    for (const problem& p : combined(s))
+      if (seen.insert(p).second) result.push_back(p);
   return result;
 }
 

@@ -26,10 +26,8 @@ struct problem_set {
   location beta_where;  // where the file gives it
   std::vector<std::int64_t> padding = {0};
   std::optional<filling> data;  // absent: default_fill of each dtype
-  std::uint64_t seed = 1;
   std::vector<stage_list> epilogues = {{}};
-  double scale_a = 1.0, scale_b = 1.0;
-  scale_block scale_block_a{}, scale_block_b{};
+  problem common;  // the seed, the scales and their blocks
   std::vector<std::int64_t> groups = {0};
   std::vector<data::group_rows> group_rows = {data::group_rows::even};
   std::vector<std::int64_t> batch = {1}, batch_padding = {0};

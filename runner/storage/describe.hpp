@@ -59,7 +59,7 @@
 // l.block.
 #define KZOO_MEMBERS(record, ...) KZOO_EXPANDED(KZOO_MEMBER(record, __VA_ARGS__))
 #define KZOO_MEMBER(record, member, ...) \
-#member, record.member __VA_OPT__(, KZOO_NEXT_MEMBER KZOO_PARENTHESES(record, __VA_ARGS__))
+  #member, record.member __VA_OPT__(, KZOO_NEXT_MEMBER KZOO_PARENTHESES(record, __VA_ARGS__))
 #define KZOO_NEXT_MEMBER() KZOO_MEMBER
 #define KZOO_PARENTHESES ()
 #define KZOO_EXPANDED(...) KZOO_AGAIN(KZOO_AGAIN(KZOO_AGAIN(KZOO_AGAIN(__VA_ARGS__))))
@@ -215,32 +215,30 @@ bool is_empty(const T& v) {
     return v == T{};
 }
 
+enum class presence { required, optional, later, derived };
+
 // What writers and readers have in common: several fields in one call.
 template <class Visitor>
 class field_visitor {
  public:
-  template <class T, class... More>
-  void operator()(std::string_view key, T&& v, More&&... more) {
-    self().required(key, v);
+  void operator()(std::string_view key, auto&& v, auto&&... more) {
+    self().template add<presence::required>(key, v);
     if constexpr (sizeof...(more) > 0) (*this)(more...);
   }
-  template <class T, class... More>
-  void optional(std::string_view key, T&& v, More&&... more) {
-    when(key, !is_empty(v), [&] { self().present(key, v); });
+  void optional(std::string_view key, auto&& v, auto&&... more) {
+    when(key, !is_empty(v), [&] { self().template add<presence::optional>(key, v); });
     if constexpr (sizeof...(more) > 0) optional(more...);
   }
-  template <class T, class... More>
-  void later(std::string_view key, T&& v, More&&... more) {
-    self().if_there(key, v);
+  void later(std::string_view key, auto&& v, auto&&... more) {
+    self().template add<presence::later>(key, v);
     if constexpr (sizeof...(more) > 0) later(more...);
+  }
+  void derived(std::string_view key, const auto& v, const auto&... more) {
+    self().template add<presence::derived>(key, v);
+    if constexpr (sizeof...(more) > 0) derived(more...);
   }
   void when(std::string_view key, bool present, const auto& f) {
     self().either(key, present, f, [] {});
-  }
-  template <class T, class... More>
-  void derived(std::string_view key, const T& v, const More&... more) {
-    self().following(key, v);
-    if constexpr (sizeof...(more) > 0) derived(more...);
   }
 
  private:
@@ -249,10 +247,10 @@ class field_visitor {
 
 class writer : public field_visitor<writer> {
  public:
-  void required(std::string_view key, const auto& v) { json_[std::string(key)] = to_value(v); }
-  void present(std::string_view key, const auto& v) { required(key, v); }
-  void if_there(std::string_view key, const auto& v) { required(key, v); }
-  void following(std::string_view key, const auto& v) { required(key, v); }
+  template <presence>
+  void add(std::string_view key, const auto& v) {
+    json_[std::string(key)] = to_value(v);
+  }
   void object(std::string_view key, auto&& members) {
     writer inner;
     members(inner);
@@ -278,26 +276,21 @@ class reader : public field_visitor<reader> {
  public:
   explicit reader(field at) : at_(std::move(at)) {}
 
-  template <class T>
-  void required(std::string_view key, T& v) {
-    if constexpr (kIsOptional<T>) {
-      v.reset();
-      if_there(key, v);
-    } else {
+  template <presence kHow, class T>
+  void add(std::string_view key, T& v) const {
+    if constexpr (kHow == presence::derived) {
+    } else if constexpr (kHow == presence::required && !kIsOptional<T>) {
       from_value(at_.at(std::string(key)), v);
+    } else {
+      const auto found = at_.find(std::string(key));
+      if constexpr (kIsOptional<T>) {
+        if (kHow == presence::required) v.reset();
+        if (found) from_value(*found, v.emplace());
+      } else if (found) {
+        from_value(*found, v);
+      }
     }
   }
-  void present(std::string_view key, auto& v) { if_there(key, v); }
-  template <class T>
-  void if_there(std::string_view key, T& v) {
-    const auto found = at_.find(std::string(key));
-    if (!found) return;
-    if constexpr (kIsOptional<T>)
-      from_value(*found, v.emplace());
-    else
-      from_value(*found, v);
-  }
-  void following(std::string_view, const auto&) const {}
   void object(std::string_view key, auto&& members) {
     reader inner(at_.at(std::string(key)));
     members(inner);

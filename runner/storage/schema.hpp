@@ -55,31 +55,29 @@ nlohmann::ordered_json value_schema(const T& v) {
 
 class schema_writer : public field_visitor<schema_writer> {
  public:
-  void required(std::string_view key, const auto& v) { add(key, value_schema(v), true); }
-  template <class T>
-  void present(std::string_view key, const T& v) {
-    if constexpr (kIsOptional<T>)
-      add(key, value_schema(typename T::value_type()), false);
+  template <presence kHow, class T>
+  void add(std::string_view key, const T& v) {
+    constexpr bool kCertain = kHow == presence::required || kHow == presence::derived;
+    if constexpr (kHow == presence::optional && kIsOptional<T>)
+      add_schema(key, value_schema(typename T::value_type()), kCertain);
     else
-      add(key, value_schema(v), false);
+      add_schema(key, value_schema(v), kCertain);
   }
-  void if_there(std::string_view key, const auto& v) { add(key, value_schema(v), false); }
-  void following(std::string_view key, const auto& v) { required(key, v); }
   void object(std::string_view key, auto&& members) {
     schema_writer inner;
     members(inner);
-    add(key, inner.take(), true);
+    add_schema(key, inner.take(), true);
   }
   template <class... N>
   void numbers(std::string_view key, std::string_view, const N&...) {
-    add(key,
-        {{"type", "array"},
-         {"items", {{"type", "integer"}}},
-         {"minItems", sizeof...(N)},
-         {"maxItems", sizeof...(N)}},
-        true);
+    add_schema(key,
+               {{"type", "array"},
+                {"items", {{"type", "integer"}}},
+                {"minItems", sizeof...(N)},
+                {"maxItems", sizeof...(N)}},
+               true);
   }
-  void schema(std::string_view name) { add("schema", {{"const", name}}, true); }
+  void schema(std::string_view name) { add_schema("schema", {{"const", name}}, true); }
   // Either may be there.
   void either(std::string_view, bool, const auto& f, const auto& g) {
     const bool was_certain = std::exchange(certain_, false);
@@ -97,7 +95,7 @@ class schema_writer : public field_visitor<schema_writer> {
   }
 
  private:
-  void add(std::string_view key, const nlohmann::ordered_json& schema, bool required) {
+  void add_schema(std::string_view key, const nlohmann::ordered_json& schema, bool required) {
     properties_[std::string(key)] = schema;
     if (required && certain_) required_.push_back(key);
   }
