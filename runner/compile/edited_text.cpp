@@ -23,15 +23,6 @@ void edited_text::replace(std::size_t begin, std::size_t end, std::string_view b
   copied_ = end;
 }
 
-std::size_t past_parentheses(std::span<const token> tokens, std::size_t at) {
-  int depth = 0;
-  for (; at < tokens.size(); ++at) {
-    depth += tokens[at].text == "(" ? 1 : tokens[at].text == ")" ? -1 : 0;
-    if (depth == 0) return tokens[at].text == ")" ? at + 1 : at;
-  }
-  return at;
-}
-
 std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at,
                                    edited_text& text) {
   constexpr std::array<std::string_view, 5> kNoType{"extern", "__shared__", "__align__", "alignas",
@@ -48,7 +39,10 @@ std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at
   if (count < 5 || std::ranges::count(statement, "__shared__", &token::text) == 0) return at;
   if (statement[count - 3].text != "[" || statement[count - 2].text != "]") return at;
   std::size_t type = 0;
-  while (type + 4 < count && is_no_type(at + type)) type = past_parentheses(statement, type + 1);
+  while (type + 4 < count && is_no_type(at + type)) {
+    ++type;
+    if (statement[type].text == "(") type = end_of_group(statement, type).value_or(type);
+  }
   const token& name = statement[count - 4];
   const std::size_t type_begin = text.begin_of(statement[type]);
   const std::string_view of = trimmed(text.between(type_begin, text.begin_of(name)));

@@ -34,9 +34,6 @@ class edited_text {
   std::size_t copied_ = 0;
 };
 
-// Behind what stands in parentheses, if they begin here.
-std::size_t past_parentheses(std::span<const token> tokens, std::size_t at);
-
 // Makes `extern __shared__ T x[];`, if it begins here, what the simulator has. Returns its last
 // token, or `at`.
 std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at,

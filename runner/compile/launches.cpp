@@ -89,7 +89,7 @@ struct launch {
 std::optional<launch> launch_at(token_list all, std::size_t at) {
   if (at == 0 || !is_run_of("<", 3, all, at)) return std::nullopt;
   for (std::size_t end = at + 3; end + 3 < all.size(); ++end) {
-    if (is(all, end, "(")) end = past_parentheses(all, end) - 1;
+    if (is(all, end, "(")) end = end_of_group(all, end).value_or(all.size()) - 1;
     if (is(all, end, ";")) break;
     if (is_run_of(">", 3, all, end) && is(all, end + 3, "("))
       return launch{callee_begin(all, at), at + 3, end, end + 3};

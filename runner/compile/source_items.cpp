@@ -23,8 +23,6 @@ constexpr std::array<std::string_view, 10> kAttributes{
     "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__align__", "alignas",
     "__attribute__",     "__declspec",  "decltype",         "noexcept",  "requires"};
 
-constexpr std::array<std::string_view, 3> kOpen{"(", "[", "{"}, kClose{")", "]", "}"};
-
 // What is known of macros, each of which is looked at once.
 struct macro_facts {
   const macros& all;
@@ -89,24 +87,9 @@ class item_reader {
     return is(at, "{") ? at + 1 : begin;
   }
 
-  // Behind the bracket that closes the one here; of what #if and #else have, the last counts. The
-  // #else of an #if before the bracket ends what that has begun.
+  // Behind the bracket that closes the one here; notes the first that is not closed.
   std::size_t group_end(std::size_t begin) {
-    int depth = 0;
-    std::vector<int> at_if;
-    for (std::size_t at = begin; at < file_.size(); ++at) {
-      if (is_directive(at)) {
-        const std::string_view what = trimmed(file_[at].text.substr(1));
-        if (what.starts_with("if")) at_if.push_back(depth);
-        if (what.starts_with("el") && at_if.empty()) return at;
-        if (what.starts_with("el")) depth = at_if.back();
-        if (what.starts_with("endif") && !at_if.empty()) at_if.pop_back();
-      } else if (is_any(at, kOpen)) {
-        ++depth;
-      } else if (is_any(at, kClose) && --depth == 0) {
-        return at + 1;
-      }
-    }
+    if (const auto end = end_of_group(file_, begin)) return *end;
     if (found_.open == nullptr) found_.open = &file_[begin];
     return file_.size();
   }
@@ -204,7 +187,7 @@ class item_reader {
   }
 
   std::size_t statement_end(std::size_t at) {
-    while (at < file_.size() && !is(at, ";")) at = is_any(at, kOpen) ? group_end(at) : at + 1;
+    while (at < file_.size() && !is(at, ";")) at = opens_group(file_[at]) ? group_end(at) : at + 1;
     return std::min(at + 1, file_.size());
   }
   std::size_t using_end(std::size_t begin, source_item& d) {

@@ -116,7 +116,7 @@ std::optional<tensor_function> function_in(token_list item) {
   const token& type = item[at - (is_reference ? 2 : 1)];
   if (!is_tensor(type) && type.text != "void") return std::nullopt;
 
-  const std::size_t end = past_parentheses(item, open);
+  const std::size_t end = end_of_group(item, open).value_or(item.size());
   if (end == item.size()) return std::nullopt;  // they do not close
   tensor_function f{std::string(item[at].text), 0, is_tensor(type)};
   std::vector<parameter> parameters;

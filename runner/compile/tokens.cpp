@@ -110,4 +110,28 @@ class lexer {
 
 std::vector<token> tokens_of(std::string_view source) { return lexer(source).all(); }
 
+bool opens_group(const token& t) {
+  return t.kind == token_kind::symbol && (t.text == "(" || t.text == "[" || t.text == "{");
+}
+
+std::optional<std::size_t> end_of_group(token_list all, std::size_t begin) {
+  int depth = 0;
+  std::vector<int> at_if;
+  for (std::size_t at = begin; at < all.size(); ++at) {
+    const token& t = all[at];
+    if (t.kind == token_kind::directive) {
+      const std::string_view what = trimmed(t.text.substr(1));
+      if (what.starts_with("if")) at_if.push_back(depth);
+      if (what.starts_with("el") && at_if.empty()) return at;
+      if (what.starts_with("el")) depth = at_if.back();
+      if (what.starts_with("endif") && !at_if.empty()) at_if.pop_back();
+    } else if (opens_group(t)) {
+      ++depth;
+    } else if ((t.text == ")" || t.text == "]" || t.text == "}") && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace kzoo::compile

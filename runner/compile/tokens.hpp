@@ -1,6 +1,8 @@
 #pragma once
 // C++ divided into tokens, as far as one has to know to find declarations in it.
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,5 +20,11 @@ using token_list = std::span<const token>;
 // All but spaces and comments. A symbol is one character; a directive is what stands from '#' to
 // the end of its line, or of the last one that it goes on in.
 std::vector<token> tokens_of(std::string_view source);
+
+// Whether it is (, [ or {.
+bool opens_group(const token& t);
+// Behind the bracket that closes the one at `begin`, if it is closed; of what #if and #else have,
+// the last counts. The #else of an #if before the bracket ends what that has begun.
+std::optional<std::size_t> end_of_group(token_list all, std::size_t begin);
 
 }  // namespace kzoo::compile
