@@ -119,9 +119,9 @@ struct contents_of_page {
   std::vector<choice> choices;
   bool several;  // results
 
-  contents_of_page(std::span<const named_result> all)
-      : charts(choose_charts(all)),
-        tables{{"cells", cell_rows(all)},          {"samples", sample_rows(all)},
+  contents_of_page(std::span<const named_result> all, const plotted_cells& how)
+      : charts(choose_charts(all, how)),
+        tables{{"cells", cell_rows(all, how)},     {"samples", sample_rows(all)},
                {"agreement", agreement_rows(all)}, {"roofs", roof_rows(all)},
                {"errors", error_rows(all)},        {"space", space_rows(all)}},
         several(distinct(tables.at("cells"), "result").size() > 1) {
@@ -238,7 +238,7 @@ std::string table_json(const chart_rows& rows) {
 }  // namespace
 
 std::string chart_data(std::span<const named_result> all) {
-  const contents_of_page page(all);
+  const contents_of_page page(all, plot(all));
   if (page.charts.empty()) return "";
   std::map<std::string, int> known;
   const auto chart = [&](const chosen_chart& c) {
@@ -268,7 +268,7 @@ std::string chart_data(std::span<const named_result> all) {
 }
 
 std::string chart_specifications(std::span<const named_result> all) {
-  const contents_of_page page(all);
+  const contents_of_page page(all, plot(all));
   std::map<std::string, int> known;
   std::string text;
   for (const chosen_chart& c : page.charts) {

@@ -101,9 +101,8 @@ bool disagrees(const document& d) {
 
 }  // namespace
 
-std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
+std::vector<chosen_chart> choose_charts(std::span<const named_result> results, plotted_cells how) {
   std::vector<chosen_chart> all;
-  plotted_cells how = plot(results);
   std::vector<contents> each;
   for (const named_result& r : results) each.push_back(contents_of(r, how));
   // Adds a chart of all results together.

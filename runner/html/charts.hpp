@@ -17,8 +17,6 @@ struct chosen_chart {
   std::string title, note;
   std::string axis{};  // what speeds are in
 };
-std::vector<chosen_chart> choose_charts(std::span<const named_result> all);
-
 // What page.js draws from, as JSON; nothing if there is no chart.
 std::string chart_data(std::span<const named_result> all);
 // The complete specification of each chart that has something to show before a reader chooses, as
@@ -31,7 +29,6 @@ using chart_rows = std::vector<chart_row>;
 std::string json(std::string_view text);
 std::string json(double number);  // null if it is not finite
 
-chart_rows cell_rows(std::span<const named_result> all);
 chart_rows sample_rows(std::span<const named_result> all);
 chart_rows agreement_rows(std::span<const named_result> all);
 // The corners of the roofs.
@@ -64,6 +61,9 @@ struct plotted {
 };
 using plotted_cells = std::map<const results::cell*, plotted>;
 plotted_cells plot(std::span<const named_result> all);
+// Both take what plot() returns.
+std::vector<chosen_chart> choose_charts(std::span<const named_result> all, plotted_cells how);
+chart_rows cell_rows(std::span<const named_result> all, plotted_cells how);
 
 // Fewer make no chart of dots.
 inline constexpr std::size_t kFewestDots = 3;

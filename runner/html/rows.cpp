@@ -146,9 +146,8 @@ std::string timed_text(const timing::summary& time) {
   return time_text(time.median_ms) + (time.stopped_early() ? ", stopped early" : "");
 }
 
-chart_rows cell_rows(std::span<const named_result> all) {
+chart_rows cell_rows(std::span<const named_result> all, plotted_cells how) {
   chart_rows rows;
-  plotted_cells how = plot(all);
   for_each_cell(all, [&](const named_result& r, const cell& c, double number) {
     rows.push_back(cell_row(r, c, number, how[&c]));
   });

@@ -28,7 +28,8 @@ document stored(const char* name) {
 std::string charts_of(const document& d, const std::map<std::string, std::string>& steps = {}) {
   std::vector<std::string> ids;
   const html::named_result one{"r", &d, nullptr, "", steps};
-  for (const html::chosen_chart& c : html::choose_charts({&one, 1})) ids.push_back(c.id);
+  for (const html::chosen_chart& c : html::choose_charts({&one, 1}, html::plot({&one, 1})))
+    ids.push_back(c.id);
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("a ladder has steps", "[html]") {
   const document d = stored("h200-ladder.json");
   const auto first = [&](const std::map<std::string, std::string>& steps) {
     const html::named_result one{"r", &d, nullptr, "", steps};
-    return html::choose_charts({&one, 1}).front();
+    return html::choose_charts({&one, 1}, html::plot({&one, 1})).front();
   };
   CHECK(first({}).title == "Speed");
   CHECK(first({{"smem", "fp32"}}).title == "Speed");
@@ -157,7 +158,7 @@ TEST_CASE("a step's gain is a ratio within the rounds, and may be a tie", "[html
     CHECK(how.gain->tie());
   }
   CHECK(gains == 1);
-  const auto rows = texts_of(html::cell_rows({&one, 1}));
+  const auto rows = texts_of(html::cell_rows({&one, 1}, html::plot({&one, 1})));
   CHECK(std::ranges::any_of(rows, [](const auto& row) { return contains(row, ",\"tie\","); }));
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("agreement is a chart where some disagree, accuracy over several K", "
 TEST_CASE("speed is in percent of the baseline where all is compared with one", "[html]") {
   document d = plain(1);
   const html::named_result one{"r", &d};
-  CHECK(html::choose_charts({&one, 1}).front().axis == "% of base");
+  CHECK(html::choose_charts({&one, 1}, html::plot({&one, 1})).front().axis == "% of base");
   auto how = html::plot({&one, 1});
   CHECK(how[&d.cells[1]].bar == 100);
   CHECK_FALSE(how[&d.cells[1]].from_zero);  // rates that crowd have an axis of their own
@@ -188,11 +189,11 @@ TEST_CASE("speed is in percent of the baseline where all is compared with one", 
   CHECK(how[&d.cells[1]].from_zero);
   const document as_it_stood = d;
   d.experiment.baseline.reset();
-  CHECK(html::choose_charts({&one, 1}).front().axis == "GFLOP/s");
+  CHECK(html::choose_charts({&one, 1}, html::plot({&one, 1})).front().axis == "GFLOP/s");
   CHECK(html::plot({&one, 1})[&d.cells[1]].bar == *d.gflops(d.cells[1]));
   d = as_it_stood;
   d.cells[1].speedup.reset();
-  CHECK(html::choose_charts({&one, 1}).front().axis == "GFLOP/s");
+  CHECK(html::choose_charts({&one, 1}, html::plot({&one, 1})).front().axis == "GFLOP/s");
 }
 
 TEST_CASE("results with different baselines share an axis that names none", "[html]") {
@@ -200,7 +201,7 @@ TEST_CASE("results with different baselines share an axis that names none", "[ht
   document b = a;
   const std::vector<html::named_result> both{{"a", &a}, {"b", &b}};
   const auto axis = [&] {
-    const auto charts = html::choose_charts(both);
+    const auto charts = html::choose_charts(both, html::plot(both));
     return std::ranges::find(charts, "relative", &html::chosen_chart::id)->axis;
   };
   CHECK(axis() == "% of base");
