@@ -102,8 +102,9 @@ function(kzoo_add_cpu_plugin device name sources link native)
   set(target kzoo_${device}_${name})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE KZOO_TARGET_DEVICE=KZOO_CPU)
-  # g++ does not know #pragma unroll; signed integers wrap on a GPU, and must wrap here.
-  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -fwrapv)
+  # g++ does not know #pragma unroll. On a GPU signed integers wrap, and a uint4 may be written as
+  # eight halves.
+  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -fwrapv -fno-strict-aliasing)
   if(native)
     target_compile_definitions(${target} PRIVATE KZOO_NATIVE=1)
   else()
