@@ -147,7 +147,12 @@ class judge_of_files {
     run::observer silent;
     const results::document d = run::execute(plan, run::head_of(plan), silent);
     interrupt::check();
-    return results::judgement_of(d, existing(name).stem().string());
+    file_judgement j = results::judgement_of(d, existing(name).stem().string());
+    const bool is_declined = j.came_of_it.status == results::status::kRuntimeError &&
+                             j.came_of_it.verdict == verdict_name(verdict::unsupported);
+    if (is_declined && options_.problems == judge_options().problems)
+      j.came_of_it.reason += "; an experiment with problems for it is named by --problems";
+    return j;
   }
 
   std::string command_for(const std::string& name) const {

@@ -1,4 +1,5 @@
 #include "compile/description.hpp"
+#include "compile/python_source.hpp"
 #include "compile/source_files.hpp"
 
 #include "experiment/reader.hpp"
@@ -9,6 +10,7 @@
 #include <kzoo/manifest/expression.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -33,6 +35,15 @@ constexpr const char* kIdKey = "id";  // a variant's, which the point's name fol
 bool is_plugin(std::string_view text) {
   return text.find("KZOO_PLUGIN") != std::string_view::npos ||
          text.find("kzoo_plugin_v1") != std::string_view::npos;
+}
+
+// The text, and what the source includes by "…".
+std::string with_headers_of(const fs::path& source, const std::string& text) {
+  std::string all = text;
+  std::error_code fault;
+  for (const fs::path& file : source_and_headers(source))
+    if (!fs::equivalent(file, source, fault)) all += input::read_file(file, kSourceFile);
+  return all;
 }
 
 // The text with each name that has a value replaced by it.
@@ -166,8 +177,23 @@ std::string names_of(const std::vector<tensor_function>& functions) {
   return names;
 }
 
+// Of a source that has kernels, and says nothing of their launches.
+std::string no_launch(const std::string& name, const std::string& manifest,
+                      const std::string& code) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> known;
+  for (const std::string& words : suggested_descriptions(code)) add_once(known, words);
+  if (known.size() > kMost) known.resize(kMost);
+  return fmt::format(
+      "{} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… grid=… "
+      "block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
+      "KZOO_PLUGIN{}{}{}",
+      name, manifest, known.empty() ? "" : "; for its kernels such a line begins with `",
+      fmt::join(known, "` or `"), known.empty() ? "" : "`");
+}
+
 // The only function of the source that takes tensors, or the one that the keys name.
-std::optional<tensor_function> chosen_function(const fs::path& source, const description& d) {
+std::optional<tensor_function> chosen_function(const description& d) {
   std::vector<tensor_function> found = tensor_functions_in(d.text);
   std::string wanted;
   input::diagnostics report(d.file, d.text);
@@ -198,15 +224,6 @@ std::optional<tensor_function> chosen_function(const fs::path& source, const des
   if (!only.flaw.empty())
     input::refuse(where,
                   fmt::format("{} cannot be called for a product: {}", only.name, only.flaw));
-  for (const fs::path& file : source_and_headers(source)) {
-    std::error_code fault;
-    if (fs::equivalent(file, source, fault)) continue;
-    if (input::read_file(file, kSourceFile).find("<<<") != std::string::npos)
-      input::refuse(file.string(),
-                    fmt::format("launches a kernel with <<<>>>, which is taken in {} "
-                                "alone: move it there",
-                                d.file));
-  }
   return only;
 }
 
@@ -222,14 +239,16 @@ std::string read_source(const fs::path& source, const std::string& name) {
   std::string text = input::read_file(source, kSourceFile);
   if (text.find('\0') != std::string::npos)
     input::refuse(name, "is no source: it has bytes of 0, as only other files have");
+  if (source.extension() == ".py") return cuda_code_in(text);
   return text;
 }
 
 description describe(const fs::path& source, const std::string& name, const std::string& text) {
   const fs::path manifest = fs::path(source).replace_extension(".toml");
-  const bool has_kernel = text.find("__global__") != std::string::npos;
+  const std::string all = is_plugin(text) ? text : with_headers_of(source, text);
+  const bool has_kernel = all.find("__global__") != std::string::npos;
   input::diagnostics report(name, text);
-  description d{name, text, annotations(text, report), report.at(1, 1), !is_plugin(text)};
+  description d{name, text, annotations(text, report), report.at(1, 1), !is_plugin(all)};
   report.throw_if_any();
   const bool says_entry = has_key(d.keys, "entry"), says_function = has_key(d.keys, kFunctionKey);
   std::error_code fault;
@@ -243,19 +262,13 @@ description describe(const fs::path& source, const std::string& name, const std:
     of_manifest.throw_if_any();
     return d;
   }
-  if (d.is_bare && !says_entry) d.function = chosen_function(source, d);
+  if (d.is_bare && !says_entry) d.function = chosen_function(d);
   if (d.function) {
     d.is_bare = false;
     return d;
   }
   if (d.is_bare && has_kernel && !says_entry) {
-    input::refuse(
-        "",
-        fmt::format(
-            "{} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
-            "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
-            "KZOO_PLUGIN",
-            name, manifest.filename().string()));
+    input::refuse("", no_launch(name, manifest.filename().string(), all));
   }
   d.is_bare = d.is_bare && has_kernel;
   return d;

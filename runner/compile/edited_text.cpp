@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace kzoo::compile {
 
@@ -35,20 +36,38 @@ std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at
   const auto end = std::ranges::find(rest, ";", &token::text);
   if (end == rest.end()) return at;
   const auto statement = rest.first(static_cast<std::size_t>(end - rest.begin()) + 1);
-  const std::size_t count = statement.size();
-  if (count < 5 || std::ranges::count(statement, "__shared__", &token::text) == 0) return at;
-  if (statement[count - 3].text != "[" || statement[count - 2].text != "]") return at;
+  const auto extent = std::ranges::find(statement, "[", &token::text);
+  const auto name_at = static_cast<std::size_t>(extent - statement.begin()) - 1;
+  if (extent == statement.end() || (extent + 1)->text != "]") return at;
+  if (std::ranges::count(statement, "__shared__", &token::text) == 0) return at;
   std::size_t type = 0;
-  while (type + 4 < count && is_no_type(at + type)) {
+  while (type < name_at && is_no_type(at + type)) {
     ++type;
     if (statement[type].text == "(") type = end_of_group(statement, type).value_or(type);
   }
-  const token& name = statement[count - 4];
-  const std::size_t type_begin = text.begin_of(statement[type]);
-  const std::string_view of = trimmed(text.between(type_begin, text.begin_of(name)));
-  text.replace(text.begin_of(statement[0]), text.end_of(statement[count - 1]),
-               fmt::format("{0}* {1} = kzoo::dynamic_shared<{0}>();", of, name.text));
-  return at + count - 1;
+  if (type >= name_at) return at;
+  const token &name = statement[name_at], &last = statement.back();
+  const auto in_one_line = [&](std::size_t from, std::size_t to) {
+    std::string part(trimmed(text.between(from, to)));
+    std::ranges::replace(part, '\n', ' ');
+    return part;
+  };
+  const std::string of = in_one_line(text.begin_of(statement[type]), text.begin_of(name));
+  const std::string rows = in_one_line(text.end_of(*(extent + 1)), text.begin_of(last));
+  text.replace(
+      text.begin_of(statement[0]), text.end_of(last),
+      rows.empty()
+          ? fmt::format("{0}* {1} = kzoo::dynamic_shared<{0}>();", of, name.text)
+          : fmt::format("auto* {1} = reinterpret_cast<{0}(*){2}>(kzoo::dynamic_shared<{0}>());", of,
+                        name.text, rows));
+  return at + statement.size() - 1;
+}
+
+std::string with_dynamic_shared(std::string_view source) {
+  edited_text text(source);
+  const std::vector<token> tokens = tokens_of(source);
+  for (std::size_t at = 0; at < tokens.size(); ++at) at = replace_dynamic_shared(tokens, at, text);
+  return text.text();
 }
 
 }  // namespace kzoo::compile

@@ -38,5 +38,7 @@ class edited_text {
 // token, or `at`.
 std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at,
                                    edited_text& text);
+// The source, with each of them so.
+std::string with_dynamic_shared(std::string_view source);
 
 }  // namespace kzoo::compile

@@ -103,7 +103,8 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
     if (u.how.generated.empty()) continue;
     std::string& text = files.at(folder_of(u) / place_of(u));
     const adaptation to{false, !u.missing.empty()};
-    text = without_includes(kernel_code(u.how.kernels, u.source, text, to).text, u.missing);
+    const needed_code code = kernel_code(u.how.kernels, u.source, text, to).front().code;
+    text = without_includes(code.text, u.missing);
   }
   for (auto& [place, text] : units) add_text(place, std::move(text), files);
   return linked;

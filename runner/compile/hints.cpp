@@ -23,7 +23,10 @@ constexpr std::array kNotSimulated{
               "tile = kzoo::dynamic_shared<T>()"},
     construct{"<cuda_pipeline.h>",
               "asynchronous copies that both devices have are in <kzoo/async_copy.hpp>"},
-    construct{"<cuda/barrier>", "an mbarrier that both devices have is in <kzoo/mbarrier.hpp>"},
+    construct{"<cuda/",
+              "libcu++ is not there in the simulator: run the kernel on a GPU (--device cuda), or "
+              "compile it for one here (runner compile FILE -o DIR); <kzoo/mbarrier.hpp> has an "
+              "mbarrier, <kzoo/async_copy.hpp> copies that both devices have"},
     construct{"asm",
               "inline PTX cannot be simulated: run it on a GPU (--device cuda), or compile it for "
               "one here (runner compile FILE -o DIR; DEVICES cuda in kzoo_add_plugin), or use the "
@@ -66,6 +69,16 @@ std::vector<std::string> unknown_names(const std::string& compiler_output) {
        at != end; ++at)
     add_once(names, (*at)[1].str() + (*at)[2].str() + (*at)[3].str());
   return names;
+}
+
+// Which libraries' functions it does not know: "cuda" for cudaMalloc.
+std::vector<std::string> missing_functions(const std::string& output) {
+  static const std::regex kUnknown(
+      "(?:\u2018|')(cuda|cublas)[A-Z]\\w*(?:\u2019|') was not declared in this scope");
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(output.begin(), output.end(), kUnknown), end; at != end; ++at)
+    add_once(found, (*at)[1].str());
+  return found;
 }
 
 // What the compiler misses in the namespaces of PyTorch, and in its tensors.
@@ -120,9 +133,11 @@ std::vector<std::string> missing_words(const std::string& output) {
 }
 
 // Whether the compiler objects to one of the lines; nvcc has them in parentheses.
-bool is_objected_to(unsigned first, unsigned last, std::string_view output) {
+bool is_objected_to(std::string_view file, unsigned first, unsigned last, std::string_view output) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
   for (unsigned line = first; line <= last; ++line)
-    if (has(output, fmt::format(":{}:", line)) || has(output, fmt::format("({}): error", line)))
+    if (has(output, fmt::format("{}:{}:", name, line)) ||
+        has(output, fmt::format("{}({}): error", name, line)))
       return true;
   return false;
 }
@@ -146,7 +161,7 @@ std::string host_code_hints(std::string_view file, const needed_code& code,
         file, code.open_line);
   }
   for (const unmarked_code& u : code.unmarked) {
-    if (!is_objected_to(u.first_line, u.last_line, compiler_output)) continue;
+    if (!is_objected_to(file, u.first_line, u.last_line, compiler_output)) continue;
     text += fmt::format(
         "{}:{}: note: {} is not marked as __device__, and was compiled because code that the "
         "kernel needs mentions it: if the kernel does not use it, cut out lines {} to {}\n",
@@ -184,15 +199,11 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
         "compile it for one here (runner compile FILE -o DIR)\n",
         file, name);
   }
-  for (const std::string_view name : {"cuda", "cublas"}) {
-    const bool is_named = has(compiler_output, fmt::format("‘{}", name)) ||
-                          has(compiler_output, fmt::format("'{}", name));  // by locale
-    if (!is_named || !has(compiler_output, "was not declared in this scope")) continue;
+  for (const std::string& name : missing_functions(std::string(compiler_output)))
     text += fmt::format(
         "{}: note: {}… functions are not there in the simulator, and a plugin seldom needs them: the "
         "runner allocates, copies and compares (docs/plugins.md#porting)\n",
         file, name);
-  }
   for (const construct& c : kNotSimulated) {
     if (const unsigned line = line_with(source, c.text, compiler_output); line > 0)
       text += fmt::format("{}:{}: note: {} (docs/plugins.md#porting)\n", file, line, c.advice);

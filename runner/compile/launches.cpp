@@ -67,18 +67,40 @@ std::size_t opening(token_list all, std::size_t at, std::string_view open, std::
   }
 }
 
-// Where what is launched begins, which ends before `end`: name, ns::name<4, T>, (name<4>).
+bool is_keyword(const token& t) {
+  constexpr std::array<std::string_view, 4> kBefore{"else", "return", "do", "case"};
+  return std::ranges::count(kBefore, t.text) > 0;
+}
+
+// Where the last operand of what ends at `at` begins: k, k<4>, table[i], (k), find(3).
+std::size_t operand_begin(token_list all, std::size_t at) {
+  if (is(all, at, ">") && at > 0) return opening(all, at, "<", ">") - 1;
+  if (is(all, at, "]")) return operand_begin(all, opening(all, at, "[", "]") - 1);
+  if (!is(all, at, ")")) return at;
+  at = opening(all, at, "(", ")");
+  const bool is_called = at > 0 && all[at - 1].kind == token_kind::word && !is_keyword(all[at - 1]);
+  return is_called ? at - 1 : at;
+}
+
+// Where what is launched begins, which ends before `end`: name, ns::name<4, T>, table[i], p->k.
 std::size_t callee_begin(token_list all, std::size_t end) {
-  std::size_t at = end - 1;
-  if (is(all, at, ")")) return opening(all, at, "(", ")");
-  for (;;) {
-    if (is(all, at, ">") && at > 0) at = opening(all, at, "<", ">") - 1;
-    if (at < 2 || !is_run_of(":", 2, all, at - 2)) return at;
-    const bool is_after_keyword = at >= 3 && (is(all, at - 3, "else") || is(all, at - 3, "return"));
-    const bool is_qualified =
-        at >= 3 && (all[at - 3].kind == token_kind::word || is(all, at - 3, ">"));
-    if (!is_qualified || is_after_keyword) return at - 2;
-    at -= 3;
+  for (std::size_t at = end - 1;;) {
+    at = operand_begin(all, at);
+    const std::size_t before = at;
+    if (before > 1 && is(all, before - 1, ".")) {
+      at -= 2;
+    } else if (before > 2 && is(all, before - 2, "-") && is(all, before - 1, ">") &&
+               touches(all, before - 2)) {
+      at -= 3;
+    } else if (before > 1 && is_run_of(":", 2, all, before - 2)) {
+      const bool is_qualified =
+          before > 2 && !is_keyword(all[before - 3]) &&
+          (all[before - 3].kind == token_kind::word || is(all, before - 3, ">"));
+      if (!is_qualified) return before - 2;
+      at -= 3;
+    } else {
+      return before;
+    }
   }
 }
 

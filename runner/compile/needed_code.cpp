@@ -15,6 +15,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <system_error>
+#include <utility>
 
 namespace kzoo::compile {
 namespace {
@@ -41,6 +43,12 @@ class need_search {
     need_what_has(word);
     if (const auto known = macros_.find(word); known != macros_.end())
       waiting_.emplace_back(known->second.body);
+  }
+  // Whatever has the name: the host's function with the name of a kernel, too.
+  void need_each(std::string_view name) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return;
+    for (const std::size_t i : found->second) need(i);
   }
   void call(std::string_view word) {
     if (called_.insert(word).second) need_what_has(word);
@@ -139,6 +147,30 @@ std::set<std::string_view> namespace_aliases(const std::vector<token>& file) {
   return found;
 }
 
+// What the files need of each other: they are looked at as one.
+std::vector<cut_file> cut_together(const std::vector<std::string>& entries,
+                                   std::vector<cut_file> files, const adaptation& to) {
+  std::string joined;
+  for (const cut_file& each : files) joined += each.code.text + '\n';
+  const needed_code all = needed_by(entries, joined, {}, to);
+  const std::vector<std::string> lines = lines_of(all.text);
+  unsigned before = 0;  // lines of the files before
+  for (cut_file& each : files) {
+    const std::string whole = std::exchange(each.code.text, "");
+    const auto count = static_cast<unsigned>(lines_of(whole + '\n').size());
+    const auto is_here = [&](unsigned line) { return line > before && line <= before + count; };
+    for (unsigned i = before; i < std::min<std::size_t>(before + count, lines.size()); ++i)
+      each.code.text += lines[i] + '\n';
+    each.code.is_whole = each.code.text == whole + '\n';
+    if (is_here(all.open_line)) each.code.open_line = all.open_line - before;
+    for (const unmarked_code& u : all.unmarked)
+      if (is_here(u.first_line))
+        each.code.unmarked.push_back({u.name, u.first_line - before, u.last_line - before});
+    before += count;
+  }
+  return files;
+}
+
 }  // namespace
 
 needed_code needed_by(const std::vector<std::string>& entries, std::string_view source,
@@ -152,7 +184,10 @@ needed_code needed_by(const std::vector<std::string>& entries, std::string_view 
   need_search all(file, known, found.all);
   const std::set<std::string_view> aliases = namespace_aliases(file);
   for (const std::string& entry : entries)
-    for (const token& t : tokens_of(entry)) all.call(t.text);
+    for (const token& t : tokens_of(entry)) {
+      if (to.for_host) all.need_each(t.text);
+      all.call(t.text);
+    }
   all.go_on();
   // A kernel with another name may be the one that is meant: the compiler finds it then.
   if (std::ranges::none_of(found.all, [&](const auto& d) { return all.is_mentioned(d); }))
@@ -185,16 +220,33 @@ needed_code needed_by(const std::vector<std::string>& entries, std::string_view 
   return result;
 }
 
-needed_code kernel_code(const manifest::described_kernels& kernels,
-                        const std::filesystem::path& source, std::string_view text,
-                        const adaptation& to) {
+std::vector<cut_file> with_headers(const std::filesystem::path& source, std::string_view text) {
+  std::vector<cut_file> files{{source, {std::string(without_byte_order_mark(text))}}};
+  std::error_code fault;
+  for (const std::filesystem::path& file : source_and_headers(source)) {
+    if (std::filesystem::equivalent(file, source, fault)) continue;
+    const std::string header = read_source(file, file.string());
+    files.push_back({file, {std::string(without_byte_order_mark(header))}});
+  }
+  for (cut_file& each : files) each.code.is_whole = true;
+  return files;
+}
+
+std::vector<cut_file> kernel_code(const manifest::described_kernels& kernels,
+                                  const std::filesystem::path& source, std::string_view text,
+                                  const adaptation& to) {
   std::vector<std::string> entries, headers;
   for (const manifest::described_variant& v : kernels.variants) entries.push_back(v.launch.entry);
-  std::error_code fault;
-  for (const std::filesystem::path& file : source_and_headers(source))
-    if (!std::filesystem::equivalent(file, source, fault))
-      headers.push_back(read_source(file, file.string()));
-  return needed_by(entries, text, headers, to);
+  std::vector<cut_file> files = with_headers(source, text);
+  if (to.cuts_headers) return cut_together(entries, std::move(files), to);
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    std::string& header = files[i].code.text;
+    headers.push_back(header);
+    if (to.simulated) header = with_dynamic_shared(header);
+    files[i].code.is_whole = header == headers.back();
+  }
+  files[0].code = needed_by(entries, text, headers, to);
+  return files;
 }
 
 std::string without_includes(std::string_view text, const std::vector<std::string>& headers) {

@@ -29,16 +29,24 @@ struct needed_code {
 struct adaptation {
   bool simulated = false;  // a function's `extern __shared__ T x[]` becomes what the simulator has
   bool lacks_headers = false;  // namespaces that are used are declared
+  bool for_host = false;       // the entries are functions of the host, not kernels of their names
+  bool cuts_headers = false;   // not the source alone
 };
 
 // Needed is what has no name, what the entries mention, which name kernels as a launch does, what
 // the texts of included headers do, and what all that mentions.
 needed_code needed_by(const std::vector<std::string>& entries, std::string_view source,
                       const std::vector<std::string>& headers, const adaptation& to);
-// `text`: that of the source, whose headers are read from its folder.
-needed_code kernel_code(const manifest::described_kernels& kernels,
-                        const std::filesystem::path& source, std::string_view text,
-                        const adaptation& to);
+struct cut_file {
+  std::filesystem::path file;
+  needed_code code;
+};
+// Of the source, whose text this is, and behind it of the headers that it includes in quotes.
+std::vector<cut_file> kernel_code(const manifest::described_kernels& kernels,
+                                  const std::filesystem::path& source, std::string_view text,
+                                  const adaptation& to);
+// As they stand.
+std::vector<cut_file> with_headers(const std::filesystem::path& source, std::string_view text);
 
 // Lines that include these headers are empty.
 std::string without_includes(std::string_view text, const std::vector<std::string>& headers);

@@ -175,26 +175,66 @@ std::string function_note(const std::string& file, const source_unit& u) {
       file, u.kernels.variants[0].launch.entry);
 }
 
-// What is left of the source where it is cut.
-needed_code code_without_missing(const source_unit& u, const fs::path& source,
-                                 const std::string& text, bool simulated, const words& missing) {
-  needed_code code = kernel_code(u.kernels, source, text, {simulated, !missing.empty()});
-  if (u.has_function) code.unmarked.clear();  // all of it is what is compiled
-  code.text = numbered_lines(without_includes(code.text, missing), source);
-  return code;
+// Instead of how cuBLAS is linked; "" where the compiler does not miss it.
+std::string cublas_note(const std::string& file, const source_unit& u, std::string_view output) {
+  const auto misses = [&](std::string_view quote) {
+    return output.find(std::string(quote) + "cublas") != std::string_view::npos;
+  };
+  if (!u.has_function || !(misses("`") || misses("'") || misses("\u2018"))) return "";
+  return fmt::format(
+      "{}: note: {} calls cuBLAS, whose kernels would run in the first call, which is without memory: "
+      "make it a plugin (docs/plugins.md#variants)\n",
+      file, u.kernels.variants[0].launch.entry);
 }
 
-// Throws try_again if less of the source may compile. `code`: what is left of it so far.
-void try_less(const needed_code& code, const process::command_result& failed, source_cut& tried) {
-  if (failed.hung) return;
-  const bool was_cut = std::exchange(tried.is_cut, true);
-  for (const auto& [name, quoted] : includes_in(code.text)) {
-    if (failed.output.find(fmt::format(": {}: ", name)) == std::string::npos) continue;
-    tried.missing.push_back(name);
-    tried.output += failed.output;
-    throw try_again();
+// What is compiled of the source and of its headers in quotes, whose names the compiler gives to
+// them.
+std::vector<cut_file> compiled_files(const source_unit& u, const fs::path& source,
+                                     const std::string& text, bool simulated,
+                                     const source_cut& how) {
+  const adaptation to{simulated, !how.missing.empty(), u.has_function, how.cuts_headers};
+  auto files = how.is_cut ? kernel_code(u.kernels, source, text, to) : with_headers(source, text);
+  for (cut_file& each : files) {
+    std::string& code = each.code.text;
+    if (u.has_function) {
+      each.code.unmarked.clear();  // all of it is what is compiled
+      code = with_launches_called(code, simulated);
+    }
+    code = numbered_lines(without_includes(code, how.missing), each.file);
   }
-  if (!was_cut && !code.is_whole) throw try_again();
+  return files;
+}
+
+// Whether the compiler has not found the header; in the simulator, also whether it is one of CUDA's
+// own and does not compile there.
+bool is_lacking(const std::string& header, const std::string& output, const recipe& how) {
+  if (output.find(fmt::format(": {}: ", header)) != std::string::npos) return true;
+  const std::size_t at = output.find(fmt::format("/{}:", header));
+  if (how.device == "cuda" || at == std::string::npos) return false;
+  const std::size_t begin = output.find_last_of(" \n", at);
+  const fs::path folder = output.substr(begin + 1, at - begin - 1);
+  return folder != how.simulated_include && fs::exists(folder / "cuda_runtime.h");
+}
+
+// Throws try_again if less of the source may compile. `compiled`: what is left of it at most.
+template <class Compiled>
+void try_less(const Compiled& compiled, const process::command_result& failed, const recipe& how,
+              source_cut& tried) {
+  if (failed.hung) return;
+  const auto is_less = [](const cut_file& each) { return !each.code.is_whole; };
+  const bool was_cut = std::exchange(tried.is_cut, true);
+  const std::vector<cut_file> files = compiled(tried);
+  for (const cut_file& each : files)
+    for (const auto& [name, quoted] : includes_in(each.code.text)) {
+      if (!is_lacking(name, failed.output, how)) continue;
+      tried.missing.push_back(name);
+      tried.output += failed.output;
+      throw try_again();
+    }
+  if (!was_cut && std::ranges::any_of(files, is_less)) throw try_again();
+  if (!std::exchange(tried.cuts_headers, true) && files.size() > 1 &&
+      std::ranges::any_of(compiled(tried), is_less))
+    throw try_again();
 }
 
 // What the compiler printed, and the files that it read, but for those in the folder.
@@ -243,6 +283,23 @@ void refuse_if_large(const fs::path& folder, const std::string& named, const std
   }
 }
 
+// Writes them below the folder, as they lie to each other. Returns the folder of the first.
+fs::path write_copies(const std::vector<cut_file>& files, const fs::path& folder) {
+  std::vector<fs::path> paths;
+  for (const cut_file& each : files) paths.push_back(fs::weakly_canonical(each.file));
+  fs::path above = paths[0].parent_path();
+  const auto is_outside = [&](const fs::path& file) {
+    return *file.lexically_relative(above).begin() == "..";
+  };
+  while (std::ranges::any_of(paths, is_outside)) above = above.parent_path();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const fs::path copy = folder / "sources" / paths[i].lexically_relative(above);
+    fs::create_directories(copy.parent_path());
+    write_file(copy, files[i].code.text);
+  }
+  return folder / "sources" / paths[0].parent_path().lexically_relative(above);
+}
+
 // Compiles and links in the folder; calls `failed` where either fails. `preamble`: what the source
 // is compiled behind, as if it included it.
 template <class Failed>
@@ -286,13 +343,13 @@ std::string ptx_in(const fs::path& folder) {
 // compiler writes elsewhere: what a source makes it write does not reach the library.
 template <class Failed>
 built build_device_code(const commands& c, const recipe& how, const source_unit& u,
-                        const fs::path& source, const std::optional<std::string>& cut,
+                        const fs::path& source, const std::vector<cut_file>& copied,
                         const cache& kept, const fs::path& library, const Failed& failed) {
   constexpr input::file_kind kKernelsFile{"a file of compiled kernels", ".fatbin", 256};
   const temporary_folder scratch = kept.begin();
   const fs::path folder = scratch.path(), rule = folder / "dependencies",
-                 text = folder / "kzoo_launch.cu", kernels = folder / "kernels.fatbin";
-  if (cut) write_file(folder / source.filename(), *cut);
+                 text = (copied.empty() ? folder : write_copies(copied, folder)) / "kzoo_launch.cu",
+                 kernels = folder / "kernels.fatbin";
   write_file(text, u.generated + mark_text(u.kernels));
   words compile = c.compile;
   append(compile, {text.string(), "--keep", "--keep-dir", folder.string(), "-MD", "-MF",
@@ -313,11 +370,12 @@ built build_device_code(const commands& c, const recipe& how, const source_unit&
 void refuse_unless_source(const fs::path& file, const fs::path& source, const recipe& how) {
   if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
     input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
-  if (source.extension() == ".py")
+  if (source.extension() == ".py" && read_source(source, file.string()).empty())
     input::refuse(
         file.string(),
-        "is Python, which is not run beside the clock; compile its kernel to a cubin, as "
-        "kzoo.triton_kernel does, and name the manifest of that (docs/compiled-kernels.md)");
+        "is Python, which is not run beside the clock, and has no CUDA C++ in a string in triple "
+        "quotes; compile its kernel to a cubin, as kzoo.triton_kernel does, and name the manifest "
+        "of that (docs/compiled-kernels.md)");
   if (source.extension() == ".c") {
     const std::string name = file.string();
     input::refuse(name,
@@ -330,7 +388,7 @@ void refuse_unless_source(const fs::path& file, const fs::path& source, const re
 // What the source says of the product that its function computes.
 manifest::described_variant variant_of(const description& d) {
   const tensor_function& f = *d.function;
-  const needed_code code = needed_by({f.name}, d.text, {}, {});
+  const needed_code code = needed_by({f.name}, d.text, {}, {.for_host = true});
   manifest::described_variant v;
   v.launch.entry = f.name;
   v.entry_at = {d.file, f.line, 1};
@@ -407,36 +465,40 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
       const auto start = fs::file_time_type::clock::now();
       const temporary_folder begun = kept.begin();
       const bool simulated = how.device != "cuda" && !u.settings.native;
-      const auto failed = [&](const process::command_result& result) {
-        needed_code code;
-        if (is_bare) {
-          code = code_without_missing(u, source, text, simulated, tried.missing);
-          try_less(code, result, tried);
-        }
-        const std::string name = file.string();
-        refuse(file, how,
-               hints(how.device, name, text, tried.output + result.output) + notes +
-                   host_code_hints(name, code, result.output),
-               result);
+      const auto compiled = [&](const source_cut& less) {
+        return compiled_files(u, source, text, simulated, less);
       };
-      std::optional<std::string> cut;
-      if (tried.is_cut) cut = code_without_missing(u, source, text, simulated, tried.missing).text;
-      if (u.has_function)
-        cut = with_launches_called(cut.value_or(numbered_lines(text, source)), simulated);
+      const auto failed = [&](const process::command_result& result) {
+        std::string said = cublas_note(file.string(), u, result.output);
+        if (said.empty())
+          said = hints(how.device, file.string(), text, tried.output + result.output);
+        if (is_bare) try_less(compiled, result, how, tried);
+        said += notes;
+        for (const cut_file& each : is_bare ? compiled(tried) : std::vector<cut_file>{})
+          said += host_code_hints(each.file == source ? file.string() : each.file.string(),
+                                  each.code, result.output);
+        refuse(file, how, said, result);
+      };
+      std::vector<cut_file> copied;
+      const bool is_python = source.extension() == ".py";
+      if (tried.is_cut || u.has_function || is_python) copied = compiled(tried);
       // The author's headers come first, as beside the source. nvcc has them before its own.
-      if (cut && how.device != "cuda")
+      if (!copied.empty() && how.device != "cuda")
         append(c.compile, {"-iquote", source.parent_path().string()});
       fs::path compiled_file = source;
       if (is_bare && host_code) {
+        const fs::path folder = copied.empty() ? begun.path() : write_copies(copied, begun.path());
         compiled_file =
-            begun.path() / fs::path("kzoo_launch").replace_extension(source.extension());
+            folder /
+            fs::path("kzoo_launch").replace_extension(is_python ? ".cu" : source.extension());
         write_file(compiled_file, u.generated);
-        if (cut) write_file(begun.path() / source.filename(), *cut);
       }
-      const auto [output, includes] =
+      auto [output, includes] =
           host_code
               ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
-              : build_device_code(c, how, u, source, cut, kept, begun.path() / library, failed);
+              : build_device_code(c, how, u, source, copied, kept, begun.path() / library, failed);
+      for (const cut_file& each : copied)
+        if (each.file != source) add_once(includes, each.file.string());
       refuse_if_large(begun.path(), file.string(), how.device);
       if (any_changed_since(includes, start) && ++builds < kTries) continue;
       return {kept.store(begun.path(), key, library, includes), true, output + notes, host_code,

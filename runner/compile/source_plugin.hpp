@@ -23,9 +23,9 @@ class does_not_compile : public std::runtime_error {
 };
 
 // A bare kernel's source is compiled as it stands, and if it does not compile, what its kernels
-// need of it is, without headers that the compiler could not find.
+// need of it is, then of its headers in quotes as well, without headers that are not found.
 struct source_cut {
-  bool is_cut = false;
+  bool is_cut = false, cuts_headers = false;
   std::vector<std::string> missing{};  // headers
   std::string output{};                // the compiler's about them
 };

@@ -6,6 +6,7 @@
 #include "os/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -69,6 +70,39 @@ std::string scalar_called(std::string_view name) {
   std::string upper(name);
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
   return std::ranges::count(kSizes, upper) > 0 ? upper : "";
+}
+
+// An argument in a description, by the parameter of the kernel; "…": its name does not say it.
+std::string suggested_argument(token_list parameter) {
+  const auto ends = [](const token& t) { return t.text == "=" || t.text == "["; };
+  const token_list head(parameter.begin(), std::ranges::find_if(parameter, ends));
+  if (head.empty() || head.back().kind != token_kind::word) return "…";
+  std::string_view name = head.back().text;
+  const bool is_pointer = std::ranges::count(head, "*", &token::text) == 1;
+  if (!is_pointer) {
+    const std::string scalar = scalar_called(name);
+    const bool is_ld = name.size() == 3 && name.starts_with("ld");
+    return !scalar.empty() ? scalar : is_ld ? std::string(name) : "…";
+  }
+  if (is_name_of_c(name)) return "C";
+  for (const std::string_view before : {"d_", "dev_", "d"})
+    if (name.starts_with(before) && name.size() == before.size() + 1)
+      name.remove_prefix(before.size());
+  constexpr std::string_view kMatrices = "ABCabc";
+  const bool is_matrix = name.size() == 1 && kMatrices.find(name[0]) != std::string_view::npos;
+  return is_matrix ? std::string(1, static_cast<char>(std::toupper(name[0]))) : "…";
+}
+
+// The parenthesis before the parameters of the item, or its end.
+std::size_t parameters_of_kernel(token_list item) {
+  std::size_t at = index_of(item, "__global__");
+  while (at < item.size() && item[at].text != "(") {
+    const bool is_attribute = item[at].text.starts_with("__");
+    at = is_attribute && at + 1 < item.size() && item[at + 1].text == "("
+             ? past_parentheses(item, at + 1)
+             : at + 1;
+  }
+  return at;
 }
 
 // A, B and C in the order of the tensors: C is the one that is called so, or the last of a function
@@ -186,6 +220,24 @@ std::vector<tensor_function> tensor_functions_in(std::string_view source) {
   }
   for (tensor_function& f : all)
     f.is_bound = named.contains(std::string_view(f.name).substr(f.name.rfind(':') + 1));
+  return all;
+}
+
+std::vector<std::string> suggested_descriptions(std::string_view source) {
+  const std::vector<token> file = tokens_of(source);
+  std::vector<std::string> all;
+  for (const source_item& each : items_in(file, macros_in(file)).all) {
+    const token_list item = token_list(file).subspan(each.first, each.last - each.first);
+    const std::size_t open = parameters_of_kernel(item);
+    if (open >= item.size() || item[open - 1].kind != token_kind::word) continue;
+    const std::size_t end = past_parentheses(item, open);
+    if (item.back().text != "}") continue;  // it is declared
+    std::vector<std::string> arguments;
+    for (const token_list parameter : divided(item.subspan(open + 1, end - open - 2)))
+      arguments.push_back(suggested_argument(parameter));
+    all.push_back(fmt::format("entry={}{} arguments={}", item[open - 1].text,
+                              item[0].text == "template" ? "<…>" : "", fmt::join(arguments, ",")));
+  }
   return all;
 }
 

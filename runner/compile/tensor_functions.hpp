@@ -23,6 +23,10 @@ struct tensor_function {
 // Those with two or three tensors that return one, or with three that return nothing.
 std::vector<tensor_function> tensor_functions_in(std::string_view source);
 
+// For each kernel, words that begin a description of its launch, as far as names say them:
+// "entry=sgemm<…> arguments=M,N,K,alpha,A,…".
+std::vector<std::string> suggested_descriptions(std::string_view source);
+
 // The types of the elements of A, B and C: those that a dispatch in the code has, or that it asks
 // tensors for; f32 where neither says one.
 std::vector<element_types> types_of_tensors(std::string_view code);

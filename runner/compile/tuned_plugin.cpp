@@ -41,7 +41,7 @@ attempt compile_point(const fs::path& source, const recipe& how, const build_req
 // Whether a bare kernel needs all of its file.
 bool is_whole(const description& d, const fs::path& source, const std::string& text,
               const tuning_point& point) {
-  return kernel_code(unit_of(d, source, point).kernels, source, text, {}).is_whole;
+  return kernel_code(unit_of(d, source, point).kernels, source, text, {}).front().code.is_whole;
 }
 
 std::string joined_text(const std::string& name, const std::vector<std::string>& libraries) {

@@ -240,6 +240,7 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
   };
   const std::string kernel = kKernel, launch = kLaunch, arguments = kArguments, grid = kGrid;
   CHECK(contains(said(kernel), "has a kernel and no plugin: say how the kernel is launched"));
+  CHECK(contains(said(kernel), "`entry=product arguments=M,N,K,alpha,A,B,beta,C,ldc`"));
   CHECK(contains(said(launch + arguments + kernel),
                  "product.cu:1:1: error: variant 'product' has no grid: how many blocks"));
   CHECK(contains(said(launch + arguments + "// kzoo: grid=ceil_div(Q,32),M\n" + kernel),
@@ -485,6 +486,57 @@ TEST_CASE("a file that compiles as it stands is not cut, and one that is cut has
   };
   CHECK(warned("whole.cu", "int never_used; }\n"));
   CHECK_FALSE(warned("cut.cu", "int never_used; no_such_function(); }\n"));
+}
+
+TEST_CASE("a kernel may be in a header, with host code that lacks what it includes") {
+  const bench b;
+  b.folder.write("host.h",
+                 "#pragma once\n#include <pybind11/numpy.h>\n"
+                 "pybind11::array_t<float> multiply(pybind11::array_t<float> a);\n"
+                 "inline void check(cudnnStatus_t s) { if (s != 0) exit(1); }\n"
+                 "constexpr int kWidth = 32;\n");
+  b.folder.write("kernels/product.cuh",
+                 "#include \"../host.h\"\n" +
+                     replaced(replaced(kKernel, "float sum = 0;",
+                                       "extern __shared__ float sums[][kWidth];\n"
+                                       "  float& sum = sums[0][threadIdx.x];\n  sum = 0;"),
+                              "A[row", "static_cast<const float*>(A)[row"));
+  const auto file = b.folder.write(
+      "program.cu", std::string(kLaunch) + kArguments + kGrid + "// kzoo: shared=4*32\n" +
+                        "#include \"kernels/product.cuh\"\nint main() { check(run()); }\n");
+  const auto ran = b.run(file, "--sizes 33");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(contains(ran.err, "note: pybind11/numpy.h is not here, and was left out"));
+  // Without a description: it has a kernel.
+  CHECK_THAT(b.run(b.folder.write("plain.cu", "#include \"kernels/product.cuh\"\n")).err,
+             ContainsSubstring("plain.cu has a kernel and no plugin"));
+}
+
+TEST_CASE("a vector may be written as its elements") {
+  const bench b;
+  const auto file = b.folder.write("vectors.cu", R"(// kzoo: entry=product types=f16 block=1
+// kzoo: arguments=A,B,C,M,N,K grid=N/8,M granularity=1,8,1 row_bytes=16
+#include <cuda_fp16.h>
+__global__ void product(const __half* a, const __half* b, __half* c, int m, int n, int k) {
+  const int row = blockIdx.y, col = 8 * blockIdx.x;
+  float sums[8] = {};
+  for (int i = 0; i < k; ++i) {
+    const uint4 loaded = *reinterpret_cast<const uint4*>(&b[i * n + col]);
+    const __half* elements = reinterpret_cast<const __half*>(&loaded);
+    for (int j = 0; j < 8; ++j)
+      sums[j] += __half2float(a[row * k + i]) * __half2float(elements[j]);
+  }
+  uint4 stored;
+  __half* elements = reinterpret_cast<__half*>(&stored);
+  for (int j = 0; j < 8; ++j) elements[j] = __float2half(sums[j]);
+  *reinterpret_cast<uint4*>(&c[row * n + col]) = stored;
+}
+)");
+  const auto ran = runner("judge " + file + " --device cpu --json --problems " +
+                          b.folder.write("p.toml", "[problem]\nsizes = [32]\ndtype = 'f16'\n"));
+  INFO(ran.err << ran.out);
+  CHECK(ran.json().at("status") == "PASSED");
 }
 
 TEST_CASE("a header that is not here is said each time, and used when it is") {

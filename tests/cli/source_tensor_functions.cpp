@@ -246,9 +246,76 @@ TEST_CASE("what a function lacks, and which one is meant, is said") {
                                "parameter tiles is no tensor"));
   CHECK_THAT(refused("// kzoo: libraries=cublas\n" + source),
              ContainsSubstring("where cublas would start kernels: make it a plugin"));
-  b.folder.write("launch.cuh", "#define GO product_kernel<16><<<1, 1>>>\n");
-  CHECK_THAT(refused("#include \"launch.cuh\"\n" + source),
-             ContainsSubstring("launch.cuh: error: launches a kernel with <<<>>>"));
+  CHECK_THAT(refused(replaced(source, launched, "  cublasSgemm(nullptr);\n")),
+             ContainsSubstring("note: product calls cuBLAS, whose kernels would run") &&
+                 !ContainsSubstring("are not there in the simulator"));
+}
+
+TEST_CASE("a function may start its kernel in a header, and have the kernel's name") {
+  const judged_extension b;
+  std::string source =
+      replaced(kExtension, "torch::Tensor product(", "torch::Tensor product_kernel(");
+  source = replaced(source, "&product,", "&product_kernel,");
+  const std::size_t kernel = source.find("template <int kTile>"),
+                    host = source.find("torch::Tensor product_kernel");
+  b.folder.write("kernels/device.cuh",
+                 "#pragma once\n// k<<<1, 2>>>(a)\n" + source.substr(kernel, host - kernel));
+  std::string launch = "#pragma once\n#include \"../kernels/device.cuh\"\n";
+  launch +=
+      "inline void start(const float* a, const float* b, float* c, int m, int n, int k) {\n"
+      "  const dim3 block(16, 16), grid((n + 15) / 16, (m + 15) / 16);\n"
+      "  void (*const table[])(const float*, const float*, float*, int, int, int) = "
+      "{product_kernel<16>};\n  table[0]<<<grid, block>>>(a, b, c, m, n, k);\n"
+      "  cudaDeviceSynchronize();\n}\n";
+  b.folder.write("host/launch.cuh", launch);
+  std::string text =
+      source.substr(0, kernel) + "#include \"host/launch.cuh\"\n" + source.substr(host);
+  const std::size_t from = text.find("  product_kernel<16><<<"),
+                    to = text.find("  C10_CUDA_KERNEL");
+  text.replace(from, to - from,
+               "  start(a.data_ptr<float>(), b.data<float>(), c.data_ptr<float>(), m, n, k);\n");
+  CHECK(b.verdict(b.run(text)) == "pass ");
+  // The header counts as the source does.
+  b.folder.write("host/launch.cuh", replaced(launch, "(a, b, c,", "(a, a, c,"));
+  CHECK_THAT(b.verdict(b.run(text)), ContainsSubstring("wrong "));
+  b.folder.write("host/launch.cuh", replaced(launch, "table[0]", "tables[0]"));
+  CHECK(contains(b.run(text).err, "host/launch.cuh:6:"));
+}
+
+TEST_CASE("an extension may be a string in Python") {
+  const judged_extension b;
+  const std::string extension = kExtension;
+  const std::string source = extension.substr(0, extension.find("PYBIND11_MODULE")) +
+                             "at::Tensor other(at::Tensor a, at::Tensor b) { return a; }\n";
+  const std::string problems = b.folder.write("p.toml", "[problem]\nsizes = [33]\n");
+  const auto judged = [&](const std::string& text, const std::string& options) {
+    const auto ran = runner("judge " + b.folder.write("solution.py", text) +
+                            " --device cpu --verify quick --json " + options);
+    INFO(ran.err);
+    return ran.json();
+  };
+  const std::string begin = "from torch.utils.cpp_extension import load_inline\ncuda = r\"\"\"\n";
+  const std::string end = "\"\"\"\nm = load_inline('m', '', cuda, functions=['product'])\n";
+  CHECK(judged(begin + source + end, "--problems " + problems).at("status") == "PASSED");
+  const auto wrong = judged(begin + replaced(source, "return c;", "return no_c;") + end, "");
+  CHECK(wrong.at("status") == "COMPILE_ERROR");
+  CHECK(contains(wrong.at("reason"), "solution.py:35:"));
+  CHECK(contains(judged("import triton\n", "").at("reason"), "no CUDA C++ in a string"));
+  const auto declined = judged("# kzoo: types=f64\n" + begin + source + end, "");
+  CHECK(contains(declined.at("reason"),
+                 "it computes f64, not f32; an experiment with problems for it is named by "
+                 "--problems"));
+}
+
+TEST_CASE("what older extensions ask of tensors is there") {
+  const judged_extension b;
+  std::string text =
+      replaced(kExtension, "TORCH_CHECK(x.is_cuda()", "TORCH_CHECK(x.type().is_cuda()");
+  text = replaced(
+      text, "  auto c =",
+      "  if (a.options().dtype() != torch::kFloat32) std::cout << a.options();\n  auto c =");
+  text = replaced(text, "&product,", "torch::wrap_pybind_function(product),");
+  CHECK(b.verdict(b.run(text)) == "pass ");
 }
 
 TEST_CASE("a function that takes tensors compiles for a GPU", "[.nvcc]") {

@@ -35,7 +35,18 @@ TEST_CASE("a header of CUDA that is not simulated gets the SDK's own", "[compile
       "                 from m.cu:1,\n/usr/include/x.h:323:9: error: x\n";
   CHECK_THAT(hints("cpu", "m.cu", source, within), ContainsSubstring("<kzoo/async_copy.hpp>"));
   CHECK_THAT(hints("cpu", "m.cu", source, "m.cu:2:10: fatal error: x\n"),
-             ContainsSubstring("<kzoo/mbarrier.hpp>"));
+             ContainsSubstring("<kzoo/mbarrier.hpp>") && ContainsSubstring("on a GPU"));
+}
+
+TEST_CASE("functions of CUDA's runtime are named, and names that begin as they do are not",
+          "[compile]") {
+  const auto noted = [](const std::string& name) {
+    return hints("cpu", "m.cu", "",
+                 "m.cu:1:1: error: '" + name + "' was not declared in this scope\n");
+  };
+  CHECK_THAT(noted("cudaMalloc"), ContainsSubstring("note: cuda… functions are not there"));
+  CHECK_THAT(noted("cublasCreate"), ContainsSubstring("note: cublas… functions are not there"));
+  CHECK(noted("cuda::barrier") == "");
 }
 
 TEST_CASE("names of CUDA that are not simulated are named", "[compile]") {
@@ -83,6 +94,7 @@ TEST_CASE("what is not there of PyTorch is named, as each compiler says it", "[c
 TEST_CASE("where to cut a file is said by its line", "[compile]") {
   const kzoo::compile::needed_code code{"", {{"help", 3, 5}, {"other", 8, 9}}, 7};
   const std::string notes = host_code_hints("m.cu", code, "m.cu(4): error: x\n");
+  CHECK_THAT(host_code_hints("m.cu", code, "other.cu(4): error: x\n"), !ContainsSubstring("help"));
   CHECK_THAT(notes, ContainsSubstring("m.cu:3: note: help is not marked as __device__") &&
                         ContainsSubstring("cut out lines 3 to 5") &&
                         ContainsSubstring("m.cu:7: note: a bracket in this line has no end") &&

@@ -158,6 +158,23 @@ TEST_CASE("dynamic shared memory is what the simulator has for it", "[compile]")
   CHECK(needed_by({"mine"}, source, {}, {}).text == source);
 }
 
+TEST_CASE("dynamic shared memory may have rows", "[compile]") {
+  const std::string rows =
+      "__global__ void mine(float* c) {\n  extern __shared__ __align__(8) half tile[][4][kCols + 1];\n"
+      "  c[0] = tile[0][0][0];\n}\n";
+  CHECK_THAT(needed(rows).text,
+             ContainsSubstring("\n  auto* tile = reinterpret_cast<half(*)[4][kCols + 1]>("
+                               "kzoo::dynamic_shared<half>());\n"));
+}
+
+TEST_CASE("a function of the host may have the name of its kernel", "[compile]") {
+  const std::string source =
+      kKernel + "void mine(float* c, int n) { mine<<<1, n>>>(c); }\nvoid other() {}\n";
+  const std::string text = needed_by({"mine"}, source, {}, {.for_host = true}).text;
+  CHECK_THAT(text, ContainsSubstring("int n") && ContainsSubstring("__global__") &&
+                       !ContainsSubstring("other"));
+}
+
 TEST_CASE("namespaces of headers that are not here are declared", "[compile]") {
   const std::string source =
       "namespace cg = cooperative_groups;\nusing namespace cg;\nusing namespace torch::nn;\n" +

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+using kzoo::compile::suggested_descriptions;
 using kzoo::compile::tensor_function;
 using kzoo::compile::tensor_functions_in;
 using kzoo::compile::types_of_tensors;
@@ -120,6 +121,19 @@ TEST_CASE("the types of tensors are those that the code asks for", "[compile]") 
         types{KZOO_F16});
 }
 
+TEST_CASE("a description of a kernel begins with what the names of its parameters say",
+          "[compile]") {
+  CHECK(
+      suggested_descriptions(
+          "__global__ void f(const float* __restrict__ A, float *d_b, float out[], int M, int n, "
+          "size_t lda, float alpha, int splits = 1) { g(); }\n__global__ void declared(float* a);") ==
+      word_list{"entry=f arguments=A,B,…,M,N,lda,alpha,…"});
+  CHECK(
+      suggested_descriptions("template <int kTile>\nstatic __global__ void __launch_bounds__(256)\n"
+                             "    g(float* c, const T* b, T** lists) {}\nvoid h(float* a) {}") ==
+      word_list{"entry=g<…> arguments=C,B,…"});
+}
+
 TEST_CASE("launches become calls, each in its lines", "[compile]") {
   const auto called = [](const std::string& source) { return with_launches_called(source, true); };
   const std::string to = ", [&](const auto& kzoo_launch, auto&&... kzoo_argument) KZOO_LAUNCHED(";
@@ -134,6 +148,10 @@ TEST_CASE("launches become calls, each in its lines", "[compile]") {
   CHECK(called("(k<4>)<<<1, f(x >> 3)>>>(a)") == begin + "1, f(x >> 3))" + to + "(k<4>)), a)");
   CHECK(called("#define GO(T) \\\n  k<T><<<1, \\\n    2>>>(a)\nGO(x);") ==
         "#define GO(T) \\\n  " + begin + "1, 2)" + to + "k<T>), \\\na)\nGO(x);");
+  for (const char* callee : {"table[i + 1]", "p->k", "x.list[0].k", "find(3)", "a::b(c)[1]"})
+    CHECK(called("if (x) " + std::string(callee) + "<<<1, 2>>>(a);") ==
+          "if (x) " + begin + "1, 2)" + to + callee + "), a);");
+  CHECK(called("return (k)<<<1, 2>>>(a);") == "return " + begin + "1, 2)" + to + "(k)), a);");
   for (const char* same : {"x << 3; y >> 2;", "\"k<<<1, 2>>>(a)\"", "// k<<<1, 2>>>(a)\n"})
     CHECK(called(same) == same);
   CHECK(called("cudaDeviceSynchronize(); ::cudaFree(0); x::cudaGetLastError();") ==
