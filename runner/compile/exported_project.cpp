@@ -71,6 +71,25 @@ std::string unit_text(const exported_project& p, std::size_t index) {
   return text + u.how.preamble + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
 }
 
+bool includes_any(std::string_view text, const words& headers) {
+  return std::ranges::any_of(includes_in(text), [&](const included& i) {
+    return std::ranges::count(headers, i.name) > 0;
+  });
+}
+
+// Leaves in the copies of a bare kernel's source what it needs: of its headers, too, where they
+// include what is not here.
+void cut_copies(const exported_unit& u, const copied_files& copied, file_texts& files) {
+  const std::string text = files.at(folder_of(u) / place_of(u));
+  adaptation to{false, !u.missing.empty()};
+  for (const cut_file& each : with_headers(u.source, ""))
+    to.cuts_headers = to.cuts_headers || includes_any(each.code.text, u.missing);
+  for (const cut_file& each : kernel_code(u.how.kernels, u.source, text, to))
+    for (const auto& [place, from] : copied)
+      if (*place.begin() == kKernels && fs::equivalent(from, each.file))
+        files.at(place) = without_includes(each.code.text, u.missing);
+}
+
 // Returns for each unit whether it is linked with the code that launches bare kernels.
 std::vector<bool> add_sources(const exported_project& p, const recipe& how,
                               const fs::path& manifest_sources, file_texts& files) {
@@ -99,13 +118,8 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
     units[fs::path(kUnits) / (library_of(p, u) + extension(how))] = unit_text(p, i);
   }
   files = texts_of(copied);
-  for (const exported_unit& u : p.units) {
-    if (u.how.generated.empty()) continue;
-    std::string& text = files.at(folder_of(u) / place_of(u));
-    const adaptation to{false, !u.missing.empty()};
-    const needed_code code = kernel_code(u.how.kernels, u.source, text, to).front().code;
-    text = without_includes(code.text, u.missing);
-  }
+  for (const exported_unit& u : p.units)
+    if (!u.how.generated.empty()) cut_copies(u, copied, files);
   for (auto& [place, text] : units) add_text(place, std::move(text), files);
   return linked;
 }

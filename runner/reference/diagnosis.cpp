@@ -60,8 +60,10 @@ double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t 
 std::string misreading(const data::matrix& x, std::string_view names, layout of, layout taken) {
   const std::string_view verb = names.size() > 1 ? "are" : "is";
   if (!x.transposed)
-    return fmt::format("{} {} read transposed: is it a kernel for layout {}?", names, verb,
-                       layout_name(taken));
+    return fmt::format(
+        "{0} {1} read transposed: is it a kernel for layout {2}? layouts={2} in its "
+        "description says so",
+        names, verb, layout_name(taken));
   return fmt::format("{} {} read as if {} not transposed: is layout {} ignored?", names, verb,
                      names.size() > 1 ? "they were" : "it were", layout_name(of));
 }

@@ -487,11 +487,13 @@ TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc
 TEST_CASE("the kernel of a whole program is exported without what it was compiled without",
           "[.nvcc]") {
   bench b;
+  b.folder.write("host.h",
+                 "#include <pybind11/numpy.h>\npybind11::array_t<float> product(int size);\n");
   const std::string program = shell_word(b.folder.write(
       "program.cu",
       "// kzoo: entry=one<WIDTH> grid=ceil_div(N,WIDTH),M block=WIDTH\n"
       "// kzoo: arguments=M,N,K,alpha,A,B,beta,C\n// kzoo: tune WIDTH=32,64\n"
-      "#include <torch/extension.h>\nusing namespace torch::indexing;\n"
+      "#include <torch/extension.h>\n#include \"host.h\"\nusing namespace torch::indexing;\n"
       "template <int kWidth>\n__global__ void one(int M, int N, int K, float alpha, "
       "const float* A, const float* B, float beta, float* C) {\n"
       "  const int col = blockIdx.x * kWidth + threadIdx.x;\n  float sum = 0;\n"
@@ -504,7 +506,7 @@ TEST_CASE("the kernel of a whole program is exported without what it was compile
   INFO(tuned.err);
   const nlohmann::json plugins = tuned.json().at("plugins");
   const nlohmann::json& plugin = plugins.at(plugins.at(0).at("name") == "program" ? 0 : 1);
-  CHECK(plugin.at("missing_headers").dump() == R"(["torch/extension.h"])");
+  CHECK(plugin.at("missing_headers").dump() == R"(["torch/extension.h","pybind11/numpy.h"])");
   b.tuned.at("device").at("id") = "cuda:0";
   b.tuned.at("compute_capability") = "9.0";
   b.tuned.at("plugins").at(0) = plugin;
