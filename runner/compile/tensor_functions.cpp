@@ -99,7 +99,7 @@ std::size_t parameters_of_kernel(token_list item) {
   while (at < item.size() && item[at].text != "(") {
     const bool is_attribute = item[at].text.starts_with("__");
     at = is_attribute && at + 1 < item.size() && item[at + 1].text == "("
-             ? past_parentheses(item, at + 1)
+             ? end_of_group(item, at + 1).value_or(item.size())
              : at + 1;
   }
   return at;
@@ -230,7 +230,7 @@ std::vector<std::string> suggested_descriptions(std::string_view source) {
     const token_list item = token_list(file).subspan(each.first, each.last - each.first);
     const std::size_t open = parameters_of_kernel(item);
     if (open >= item.size() || item[open - 1].kind != token_kind::word) continue;
-    const std::size_t end = past_parentheses(item, open);
+    const std::size_t end = end_of_group(item, open).value_or(item.size());
     if (item.back().text != "}") continue;  // it is declared
     std::vector<std::string> arguments;
     for (const token_list parameter : divided(item.subspan(open + 1, end - open - 2)))
