@@ -43,7 +43,6 @@ struct fp32 : variant<false> {
 struct fp32_split : variant<true> {
   using variant::variant;
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_SPLIT;
-  static constexpr const char* not_simulated = common::on_hopper::not_simulated;
 };
 
 }  // namespace dispatch

@@ -38,7 +38,7 @@ results::device cpu_device() {
            .kind = KZOO_CPU,
            .ordinal = 0,
            .compute_capability = 0,
-           .multiprocessors = 0,
+           .multiprocessors = threads,
            .shared_bytes_per_block = 0,
            .threads = threads,
            .reserved = 0};

@@ -104,7 +104,8 @@ function(kzoo_add_cpu_plugin device name sources link native)
   target_compile_definitions(${target} PRIVATE KZOO_TARGET_DEVICE=KZOO_CPU)
   # g++ does not know #pragma unroll. On a GPU signed integers wrap, and a uint4 may be written as
   # eight halves.
-  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -fwrapv -fno-strict-aliasing)
+  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -Wno-psabi -fwrapv
+                                           -fno-strict-aliasing)
   if(native)
     target_compile_definitions(${target} PRIVATE KZOO_NATIVE=1)
   else()

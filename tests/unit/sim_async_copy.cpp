@@ -1,6 +1,7 @@
-// The simulator's side of async_copy.hpp: a copy that is done when the call returns.
+// The simulator's side of async_copy.hpp: a copy is done by the wait for it.
 #include <kzoo/async_copy.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -24,6 +25,18 @@ __global__ void copy_and_rotate(const float* from, float* to, int inside) {
   for (int i = 0; i < kCount; ++i) {
     to[t * kCount + i] = tile[(t + 1) % kThreads * kCount + i];
   }
+}
+
+// Three copies in two groups: what is there after a wait for all but kPending groups.
+template <int kPending>
+__global__ void copy_in_groups(const float* from, float* to) {
+  __shared__ float tile[3];
+  for (int i = 0; i < 3; ++i) {
+    kzoo::copy_async<4>(&tile[i], from + i);
+    if (i != 0) kzoo::commit_group();
+  }
+  kzoo::wait_group<kPending>();
+  for (int i = 0; i < 3; ++i) to[i] = tile[i];
 }
 
 template <int kCount>
@@ -50,4 +63,16 @@ TEST_CASE("an asynchronous copy brings its bytes, or zeros for what is outside",
   check<1>();
   check<2>();
   check<4>();
+}
+
+TEST_CASE("an asynchronous copy is not there before the wait for its group", "[sim]") {
+  const std::vector<float> from{1, 2, 3};
+  const auto there = [&](void (*kernel)(const float*, float*)) {
+    std::vector<float> to(3);
+    kzoo::launch({.grid = dim3(1), .block = dim3(1)}, kernel, from.data(), to.data());
+    return 3 - std::count_if(to.begin(), to.end(), [](float x) { return std::isnan(x); });
+  };
+  CHECK(there(copy_in_groups<0>) == 3);
+  CHECK(there(copy_in_groups<1>) == 2);
+  CHECK(there(copy_in_groups<2>) == 0);
 }

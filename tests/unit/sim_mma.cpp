@@ -1,7 +1,6 @@
 // mma.sync, ldmatrix and stmatrix in the simulator, and the swizzled tiles that they read.
 #include <kzoo/mma.hpp>
 #include <kzoo/swizzled_tile.hpp>
-#include <kzoo/wgmma.hpp>
 
 #include <limits>
 #include <set>
@@ -118,12 +117,6 @@ __global__ void misaligned_row() {
   kzoo::ldmatrix(r, &row[threadIdx.x == 7 ? 1 : 0]);
 }
 
-__global__ void multiply_on_hopper() {
-  float acc[32] = {};
-  kzoo::wgmma<64>(acc, kzoo::wgmma_operand<__half, kzoo::major::k>{0},
-                  kzoo::wgmma_operand<__half, kzoo::major::mn>{0}, true);
-}
-
 }  // namespace
 
 TEST_CASE("mma.sync adds A B to C, with operands where PTX ISA has them", "[sim]") {
@@ -177,26 +170,6 @@ TEST_CASE("ldmatrix refuses rows that are not aligned to 16 bytes", "[sim]") {
              ContainsSubstring("ldmatrix needs rows that start at a multiple of 16 bytes"));
 }
 
-TEST_CASE("instructions of sm_90a end the launch with their name", "[sim]") {
-  CHECK_THAT(
-      error_text(KZOO_ERROR,
-                 [] { kzoo::launch({.grid = dim3(1), .block = dim3(128)}, multiply_on_hopper); }),
-      ContainsSubstring("the simulator does not have wgmma"));
-}
-
-TEST_CASE("the simulator has no clusters, and says which ones no device has", "[sim]") {
-  const auto refused = [](const dim3& grid, const dim3& cluster) {
-    return error_text(KZOO_LAUNCH_FAILED, [&] {
-      kzoo::launch({.grid = grid, .block = dim3(128), .cluster = cluster}, multiply_on_hopper);
-    });
-  };
-  CHECK_THAT(refused(dim3(4), dim3(2)), ContainsSubstring("the simulator does not have clusters"));
-  CHECK_THAT(refused(dim3(3), dim3(2)),
-             ContainsSubstring("cluster (2,1,1) does not divide the grid (3,1,1)"));
-  CHECK_THAT(refused(dim3(16), dim3(16)), ContainsSubstring("has more than 8 blocks"));
-  CHECK_THAT(refused(dim3(2), dim3(0)), ContainsSubstring("cluster (0,1,1) is empty"));
-}
-
 TEST_CASE("a swizzled tile has a place for each element, and eight rows in different banks",
           "[sim]") {
   using wide = kzoo::swizzled_tile<__half, 16, 128>;
@@ -214,16 +187,4 @@ TEST_CASE("a swizzled tile has a place for each element, and eight rows in diffe
   // PTX ISA, 128-byte swizzle: bits 4 to 6 of the address are xored with bits 7 to 9.
   CHECK(wide::offset(3, 8) * 2 == 3 * 128 + ((1 ^ 3) * 16));
   CHECK(wide::offset(9, 64) * 2 == 16 * 128 + 9 * 128 + 16);
-}
-
-TEST_CASE("a wgmma descriptor has its fields where PTX ISA has them", "[sim]") {
-  const std::uint64_t bits = kzoo::detail::wgmma_bits(0x12340, 64 * 128);
-  CHECK((bits & 0x3fff) == 0x1234);               // 0-13: the address / 16
-  CHECK((bits >> 16 & 0x3fff) == 64 * 128 / 16);  // 16-29: from panel to panel
-  CHECK((bits >> 32 & 0x3fff) == 1024 / 16);      // 32-45: from 8 rows to the next
-  CHECK((bits >> 49 & 7) == 0);                   // 49-51: the tile starts at a multiple of 1024
-  CHECK(bits >> 62 == 1);                         // 62-63: 128-byte swizzle
-
-  const kzoo::wgmma_operand<__half, kzoo::major::mn> from{bits};
-  CHECK(kzoo::moved(from, 0x120).bits == kzoo::detail::wgmma_bits(0x12460, 64 * 128));
 }

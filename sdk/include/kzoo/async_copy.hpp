@@ -7,17 +7,21 @@
 //   kzoo::wait_group<1>();  // this thread's groups have arrived, except for the youngest
 //   __syncthreads();        // so have the groups of all other threads
 //
-// In the simulator a copy is done when the call returns.
+// The simulator copies when a thread waits for the group. Until then the destination contains NaN.
 #pragma once
 
 #include <kzoo/cuda.hpp>
+#include <kzoo/detail/here.hpp>
 
-#include <cstring>
+#if !defined(KZOO_REAL_CUDA)
+#include <kzoo/sim/async_copy.hpp>
+#endif
 
 #if defined(KZOO_XRAY)
 namespace kzoo::sim {
 // Records the copy as asynchronous in an analysed build (docs/xray.md).
-void record_async_copy(void* shared, const void* global, unsigned bytes, bool inside);
+void record_async_copy(void* shared, const void* global, unsigned bytes, bool inside,
+                       std::source_location where);
 }  // namespace kzoo::sim
 #endif
 
@@ -26,7 +30,8 @@ namespace kzoo {
 // Copies kBytes (4, 8 or 16) from global to shared memory, both aligned to kBytes. If `inside` is
 // false, reads nothing, allows any `global`, and writes zeros.
 template <int kBytes>
-__device__ __forceinline__ void copy_async(void* shared, const void* global, bool inside = true) {
+__device__ __forceinline__ void copy_async(void* shared, const void* global,
+                                           bool inside = true KZOO_AND_HERE) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16, "cp.async copies 4, 8 or 16 bytes");
 #if defined(__CUDACC__)
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -41,13 +46,9 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global, boo
                  : "memory");
   }
 #elif defined(KZOO_XRAY)
-  sim::record_async_copy(shared, global, kBytes, inside);
+  sim::record_async_copy(shared, global, kBytes, inside, where);
 #else
-  if (inside) {
-    std::memcpy(shared, global, kBytes);
-  } else {
-    std::memset(shared, 0, kBytes);
-  }
+  sim::copy_async(shared, global, kBytes, inside, where);
 #endif
 }
 
@@ -55,6 +56,8 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global, boo
 __device__ __forceinline__ void commit_group() {
 #if defined(__CUDACC__)
   asm volatile("cp.async.commit_group;" ::: "memory");
+#else
+  sim::commit_copies();
 #endif
 }
 
@@ -63,6 +66,8 @@ template <int kPending>
 __device__ __forceinline__ void wait_group() {
 #if defined(__CUDACC__)
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#else
+  sim::wait_for_copies(kPending);
 #endif
 }
 

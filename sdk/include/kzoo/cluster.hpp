@@ -1,12 +1,16 @@
 #pragma once
 // Clusters (sm_90): blocks that run at the same time on neighbouring SMs and access each other's
-// shared memory. Set launch_config::cluster for kzoo::launch. Device code. Not simulated: on the
-// cpu these functions end the launch with an error. Source: PTX ISA, "barrier.cluster",
+// shared memory. Set launch_config::cluster for kzoo::launch. Device code. Source: PTX ISA,
+// "barrier.cluster",
 // "%cluster_ctarank", "mapa".
 
 #include <kzoo/cuda.hpp>
-#include <kzoo/detail/not_simulated.hpp>
+#include <kzoo/detail/here.hpp>
 #include <kzoo/detail/shared_address.hpp>
+
+#if !defined(KZOO_REAL_CUDA)
+#include <kzoo/sim/sm90/barriers.hpp>
+#endif
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
 
@@ -19,27 +23,27 @@ __device__ __forceinline__ unsigned cluster_rank() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 #else
-  detail::not_simulated("clusters");
+  return sim::sm90::cluster_rank();
 #endif
 }
 
 // Waits for all threads of the cluster. A block must not end while others may access its shared
 // memory, so kernels with such accesses end with this call.
-__device__ __forceinline__ void cluster_sync() {
+__device__ __forceinline__ void cluster_sync(KZOO_HERE) {
 #if defined(__CUDACC__)
   asm volatile(
       "barrier.cluster.arrive.release.aligned;\n"
       "barrier.cluster.wait.acquire.aligned;" ::
           : "memory");
 #else
-  detail::not_simulated("clusters");
+  sim::sm90::cluster_sync(where);
 #endif
 }
 
 // Reads the float at the address of `shared` (the caller's shared memory) in the shared memory of
 // the cluster's block `rank`. Call cluster_sync() between the store and this load, and again before
 // the other block ends.
-__device__ __forceinline__ float load_of_block(const float* shared, unsigned rank) {
+__device__ __forceinline__ float load_of_block(const float* shared, unsigned rank KZOO_AND_HERE) {
 #if defined(__CUDACC__)
   float value = 0;
   asm volatile(
@@ -53,7 +57,8 @@ __device__ __forceinline__ float load_of_block(const float* shared, unsigned ran
       : "memory");
   return value;
 #else
-  detail::not_simulated("clusters", shared, rank);
+  return *static_cast<const float*>(
+      sim::sm90::in_block_of_cluster(shared, sizeof(float), rank, where));
 #endif
 }
 

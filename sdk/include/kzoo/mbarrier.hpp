@@ -18,14 +18,16 @@
 // With KZOO_BOUNDED_WAITS defined, a wait of several seconds ends the kernel with an error, for
 // kernels under development whose deadlock would hang the GPU. Not for timing: ptxas then spills
 // instead of using the registers that setmaxnreg adds.
-//
-// Not simulated: on the cpu all of these functions end the launch with an error.
 
 #include <kzoo/cuda.hpp>
-#include <kzoo/detail/not_simulated.hpp>
+#include <kzoo/detail/here.hpp>
 #include <kzoo/detail/shared_address.hpp>
 
 #include <cstdint>
+
+#if !defined(KZOO_REAL_CUDA)
+#include <kzoo/sim/sm90/barriers.hpp>
+#endif
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
 
@@ -35,27 +37,27 @@ namespace kzoo {
 class mbarrier {
  public:
   // One thread calls this, then fence_mbarrier_init(), before any other uses the barrier.
-  __device__ __forceinline__ void init(unsigned arrivals) {
+  __device__ __forceinline__ void init(unsigned arrivals KZOO_AND_HERE) {
 #if defined(__CUDACC__)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(arrivals)
                  : "memory");
 #else
-    detail::not_simulated("mbarrier", arrivals);
+    sim::sm90::mbarrier_init(state_, arrivals, where);
 #endif
   }
 
   // This thread arrives. It does not wait.
-  __device__ __forceinline__ void arrive() {
+  __device__ __forceinline__ void arrive(KZOO_HERE) {
 #if defined(__CUDACC__)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");
 #else
-    detail::not_simulated("mbarrier");
+    sim::sm90::mbarrier_arrive(state_, 0, where);
 #endif
   }
 
   // Arrives at this barrier of another block of the cluster, at the same address in its shared
   // memory. `block`: its cluster_rank(), which may be the caller's.
-  __device__ __forceinline__ void arrive_in(unsigned block) {
+  __device__ __forceinline__ void arrive_in(unsigned block KZOO_AND_HERE) {
 #if defined(__CUDACC__)
     asm volatile(
         "{\n"
@@ -66,23 +68,23 @@ class mbarrier {
         "r"(block)
         : "memory");
 #else
-    detail::not_simulated("mbarrier", block);
+    sim::sm90::mbarrier_arrive_in(state_, block, where);
 #endif
   }
 
   // Arrives, and makes the phase wait for `bytes` of copies that name this barrier.
-  __device__ __forceinline__ void arrive_and_expect(unsigned bytes) {
+  __device__ __forceinline__ void arrive_and_expect(unsigned bytes KZOO_AND_HERE) {
 #if defined(__CUDACC__)
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()),
                  "r"(bytes)
                  : "memory");
 #else
-    detail::not_simulated("mbarrier", bytes);
+    sim::sm90::mbarrier_arrive(state_, bytes, where);
 #endif
   }
 
   // Waits until the phase of this parity has ended: the current phase, or the previous one.
-  __device__ __forceinline__ void wait(unsigned parity) {
+  __device__ __forceinline__ void wait(unsigned parity KZOO_AND_HERE) {
 #if defined(__CUDACC__)
 #if defined(KZOO_BOUNDED_WAITS)
     for (int tries = 0; !try_wait(parity); ++tries) {
@@ -93,9 +95,13 @@ class mbarrier {
     }
 #endif
 #else
-    detail::not_simulated("mbarrier", parity);
+    sim::sm90::mbarrier_wait(state_, parity, where);
 #endif
   }
+
+#if !defined(KZOO_REAL_CUDA)
+  std::uint64_t& simulated() { return state_; }
+#endif
 
  private:
 #if defined(__CUDACC__)
@@ -126,7 +132,7 @@ __device__ __forceinline__ void fence_mbarrier_init() {
 #if defined(__CUDACC__)
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #else
-  detail::not_simulated("mbarrier");
+  sim::sm90::fence_mbarrier_init();
 #endif
 }
 
@@ -136,7 +142,7 @@ __device__ __forceinline__ void fence_async_proxy() {
 #if defined(__CUDACC__)
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #else
-  detail::not_simulated("fence.proxy.async");
+  sim::sm90::fence_async_proxy();
 #endif
 }
 

@@ -7,21 +7,23 @@
 //   const auto map = kzoo::make_tensor_map<a_tile>(g.a, g.m, g.k, g.lda);      // in run()
 //   __global__ void kernel(const __grid_constant__ kzoo::tensor_map<a_tile> map)
 //
-// A map holds the matrix's address: make it for each call. Not simulated: on the cpu these
-// functions report an error. Source: PTX ISA, "cp.async.bulk.tensor"; CUDA driver API, "Tensor Map
-// Object Management".
+// A map holds the matrix's address: make it for each call. Source: PTX ISA, "cp.async.bulk.tensor";
+// CUDA driver API, "Tensor Map Object Management".
 
 #include <kzoo/cuda.hpp>
-#include <kzoo/detail/not_simulated.hpp>
+#include <kzoo/detail/here.hpp>
 #include <kzoo/error.hpp>
 #include <kzoo/mbarrier.hpp>
 #include <kzoo/swizzled_tile.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(KZOO_REAL_CUDA)
 #include <kzoo/detail/tensor_map_cuda.hpp>
+#else
+#include <kzoo/sim/sm90/tma.hpp>
 #endif
 
 namespace kzoo {
@@ -38,6 +40,40 @@ template <class Tile>
 struct alignas(64) batch_tensor_map {
   std::uint64_t opaque[16];  // a CUtensorMap
 };
+
+#if !defined(KZOO_REAL_CUDA)
+namespace detail {
+// Starts loading a tile's panels.
+template <class Tile>
+void simulate_load(const void* map, typename Tile::element* tile, sim::sm90::box_place at,
+                   mbarrier& arrived, unsigned blocks, std::source_location where) {
+  for (int panel = 0; panel < Tile::kPanels; ++panel, at.col += Tile::kPanelCols) {
+    sim::sm90::tma_load(map, tile + panel * Tile::kPanelElements, at, arrived.simulated(), blocks,
+                        where);
+  }
+}
+
+template <class Tile>
+void simulate_map(void* map, const typename Tile::element* matrix, int rows, int cols,
+                  std::ptrdiff_t row_length, int count, std::ptrdiff_t stride) {
+  constexpr auto kSize = std::ptrdiff_t{sizeof(typename Tile::element)};
+  const sim::sm90::matrix_map made = sim::sm90::encode(
+      {.magic = 0,
+       .base = reinterpret_cast<unsigned char*>(const_cast<typename Tile::element*>(matrix)),
+       .rows = static_cast<std::uint64_t>(rows),
+       .cols = static_cast<std::uint64_t>(cols),
+       .count = static_cast<std::uint64_t>(count),
+       .row_bytes = row_length * kSize,
+       .matrix_bytes = stride * kSize,
+       .element_bytes = kSize,
+       .box_rows = Tile::kRows,
+       .box_cols = Tile::kPanelCols,
+       .swizzle = Tile::kRowBytes});
+  static_assert(sizeof made <= sizeof(tensor_map<Tile>));
+  std::memcpy(map, &made, sizeof made);
+}
+}  // namespace detail
+#endif
 
 // Whether TMA can address the matrix: its rows must start at multiples of 16 bytes.
 template <class T>
@@ -66,7 +102,9 @@ tensor_map<Tile> make_tensor_map([[maybe_unused]] const typename Tile::element* 
                                                     Tile::kRows, Tile::kPanelCols);
   return map;
 #else
-  throw error(KZOO_UNAVAILABLE, "the simulator does not have TMA");
+  tensor_map<Tile> map;
+  detail::simulate_map<Tile>(&map, matrix, rows, cols, row_length, 1, 0);
+  return map;
 #endif
 }
 
@@ -83,7 +121,9 @@ batch_tensor_map<Tile> make_batch_tensor_map(
                                                     Tile::kRows, Tile::kPanelCols, count, stride);
   return map;
 #else
-  throw error(KZOO_UNAVAILABLE, "the simulator does not have TMA");
+  batch_tensor_map<Tile> map;
+  detail::simulate_map<Tile>(&map, matrices, rows, cols, row_length, count, stride);
+  return map;
 #endif
 }
 
@@ -93,7 +133,7 @@ batch_tensor_map<Tile> make_batch_tensor_map(
 // towards the current phase of `arrived`.
 template <class Tile>
 __device__ __forceinline__ void tma_load(const tensor_map<Tile>& map, typename Tile::element* tile,
-                                         int row, int col, mbarrier& arrived) {
+                                         int row, int col, mbarrier& arrived KZOO_AND_HERE) {
 #if defined(__CUDACC__)
 #pragma unroll
   for (int panel = 0; panel < Tile::kPanels; ++panel) {
@@ -104,7 +144,7 @@ __device__ __forceinline__ void tma_load(const tensor_map<Tile>& map, typename T
         : "memory");
   }
 #else
-  detail::not_simulated("TMA", map, tile, row, col, arrived);
+  detail::simulate_load<Tile>(&map, tile, {col, row, 0}, arrived, 0, where);
 #endif
 }
 
@@ -113,7 +153,8 @@ __device__ __forceinline__ void tma_load(const tensor_map<Tile>& map, typename T
 template <class Tile>
 __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
                                                    typename Tile::element* tile, int row, int col,
-                                                   mbarrier& arrived, unsigned blocks) {
+                                                   mbarrier& arrived,
+                                                   unsigned blocks KZOO_AND_HERE) {
 #if defined(__CUDACC__)
 #pragma unroll
   for (int panel = 0; panel < Tile::kPanels; ++panel) {
@@ -126,7 +167,7 @@ __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
         : "memory");
   }
 #else
-  detail::not_simulated("TMA", map, tile, row, col, arrived, blocks);
+  detail::simulate_load<Tile>(&map, tile, {col, row, 0}, arrived, blocks, where);
 #endif
 }
 
@@ -134,7 +175,7 @@ __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
 template <class Tile>
 __device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
                                          typename Tile::element* tile, int number, int row, int col,
-                                         mbarrier& arrived) {
+                                         mbarrier& arrived KZOO_AND_HERE) {
 #if defined(__CUDACC__)
 #pragma unroll
   for (int panel = 0; panel < Tile::kPanels; ++panel) {
@@ -147,7 +188,7 @@ __device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
         : "memory");
   }
 #else
-  detail::not_simulated("TMA", map, tile, number, row, col, arrived);
+  detail::simulate_load<Tile>(&map, tile, {col, row, number}, arrived, 0, where);
 #endif
 }
 // The same from matrix `number` of a batch.
@@ -155,7 +196,7 @@ template <class Tile>
 __device__ __forceinline__ void tma_load_multicast(const batch_tensor_map<Tile>& map,
                                                    typename Tile::element* tile, int number,
                                                    int row, int col, mbarrier& arrived,
-                                                   unsigned blocks) {
+                                                   unsigned blocks KZOO_AND_HERE) {
 #if defined(__CUDACC__)
 #pragma unroll
   for (int panel = 0; panel < Tile::kPanels; ++panel) {
@@ -168,14 +209,14 @@ __device__ __forceinline__ void tma_load_multicast(const batch_tensor_map<Tile>&
         : "memory");
   }
 #else
-  detail::not_simulated("TMA", map, tile, number, row, col, arrived, blocks);
+  detail::simulate_load<Tile>(&map, tile, {col, row, number}, arrived, blocks, where);
 #endif
 }
 
 // Starts copying `bytes` of contiguous global memory, without a tensor map. Both addresses and
 // `bytes` must be multiples of 16. The bytes count towards the current phase of `arrived`.
 __device__ __forceinline__ void bulk_load(const void* from, void* to, unsigned bytes,
-                                          mbarrier& arrived) {
+                                          mbarrier& arrived KZOO_AND_HERE) {
 #if defined(__CUDACC__)
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
@@ -183,7 +224,7 @@ __device__ __forceinline__ void bulk_load(const void* from, void* to, unsigned b
       "l"(from), "r"(bytes), "r"(shared_address(&arrived))
       : "memory");
 #else
-  detail::not_simulated("cp.async.bulk", from, to, bytes, arrived);
+  sim::sm90::bulk_load(from, to, bytes, arrived.simulated(), where);
 #endif
 }
 
@@ -191,7 +232,8 @@ __device__ __forceinline__ void bulk_load(const void* from, void* to, unsigned b
 // Before, the tile's writers must have called fence_async_proxy() and met this thread at a barrier.
 template <class Tile>
 __device__ __forceinline__ void tma_store(const tensor_map<Tile>& map,
-                                          const typename Tile::element* tile, int row, int col) {
+                                          const typename Tile::element* tile, int row,
+                                          int col KZOO_AND_HERE) {
 #if defined(__CUDACC__)
 #pragma unroll
   for (int panel = 0; panel < Tile::kPanels; ++panel) {
@@ -202,7 +244,10 @@ __device__ __forceinline__ void tma_store(const tensor_map<Tile>& map,
         : "memory");
   }
 #else
-  detail::not_simulated("TMA", map, tile, row, col);
+  for (int panel = 0; panel < Tile::kPanels; ++panel) {
+    sim::sm90::tma_store(&map, tile + panel * Tile::kPanelElements,
+                         {col + panel * Tile::kPanelCols, row, 0}, where);
+  }
 #endif
 }
 
@@ -211,18 +256,18 @@ __device__ __forceinline__ void tma_store_commit() {
 #if defined(__CUDACC__)
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 #else
-  detail::not_simulated("TMA");
+  sim::sm90::tma_store_commit();
 #endif
 }
 
 // Waits until all of this thread's groups, except for the youngest kPending, have read their tiles,
 // which may then be overwritten. With 0, a block may end.
 template <int kPending>
-__device__ __forceinline__ void tma_store_wait_read() {
+__device__ __forceinline__ void tma_store_wait_read(KZOO_HERE) {
 #if defined(__CUDACC__)
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 #else
-  detail::not_simulated("TMA");
+  sim::sm90::tma_store_wait_read(kPending, where);
 #endif
 }
 
@@ -232,7 +277,7 @@ __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map) {
 #if defined(__CUDACC__)
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 #else
-  detail::not_simulated("TMA", map);
+  static_cast<void>(map);
 #endif
 }
 // Prefetches the map of a batch.
@@ -241,7 +286,7 @@ __device__ __forceinline__ void prefetch(const batch_tensor_map<Tile>& map) {
 #if defined(__CUDACC__)
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 #else
-  detail::not_simulated("TMA", map);
+  static_cast<void>(map);
 #endif
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 // Barriers for some warps of a block, and registers that move between warpgroups (sm_90a). A
-// warpgroup is four consecutive warps that begin at a multiple of four. Device code. Not simulated:
-// on the cpu these functions end the launch with an error. Source: PTX ISA, "barrier" and
-// "setmaxnreg".
+// warpgroup is four consecutive warps that begin at a multiple of four. Device code. The
+// simulator does not count registers. Source: PTX ISA, "barrier" and "setmaxnreg".
 
 #include <kzoo/cuda.hpp>
-#include <kzoo/detail/not_simulated.hpp>
+#include <kzoo/detail/here.hpp>
+
+#if !defined(KZOO_REAL_CUDA)
+#include <kzoo/sim/sm90/barriers.hpp>
+#endif
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
 
@@ -16,29 +19,29 @@ inline constexpr int kWarpgroup = 128;  // threads
 // Waits for all kThreads threads (whole warps) that call it with the same `id`, 1 to 15.
 // __syncthreads() uses barrier 0.
 template <int kThreads>
-__device__ __forceinline__ void named_barrier(int id) {
+__device__ __forceinline__ void named_barrier(int id KZOO_AND_HERE) {
   static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
 #if defined(__CUDACC__)
   asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
 #else
-  detail::not_simulated("named barriers", id);
+  sim::sm90::named_barrier(id, kThreads, true, false, where);
 #endif
 }
 
 // Arrives without waiting, for a warp whose work the others wait for.
 template <int kThreads>
-__device__ __forceinline__ void named_barrier_arrive(int id) {
+__device__ __forceinline__ void named_barrier_arrive(int id KZOO_AND_HERE) {
   static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
 #if defined(__CUDACC__)
   asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
 #else
-  detail::not_simulated("named barriers", id);
+  sim::sm90::named_barrier(id, kThreads, false, false, where);
 #endif
 }
 
 // Like named_barrier(); returns true if `condition` is true for any of the threads.
 template <int kThreads>
-__device__ __forceinline__ bool named_barrier_or(int id, bool condition) {
+__device__ __forceinline__ bool named_barrier_or(int id, bool condition KZOO_AND_HERE) {
   static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
 #if defined(__CUDACC__)
   int any = 0;
@@ -54,7 +57,7 @@ __device__ __forceinline__ bool named_barrier_or(int id, bool condition) {
       : "memory");
   return any != 0;
 #else
-  detail::not_simulated("named barriers", id, condition);
+  return sim::sm90::named_barrier(id, kThreads, true, condition, where);
 #endif
 }
 
@@ -67,8 +70,6 @@ __device__ __forceinline__ void release_registers() {
                 "setmaxnreg takes multiples of 8 from 24 to 256");
 #if defined(__CUDACC__)
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
-#else
-  detail::not_simulated("setmaxnreg");
 #endif
 }
 // All warps of a warpgroup call it, to have kRegisters per thread. Waits until they are free.
@@ -78,8 +79,6 @@ __device__ __forceinline__ void request_registers() {
                 "setmaxnreg takes multiples of 8 from 24 to 256");
 #if defined(__CUDACC__)
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
-#else
-  detail::not_simulated("setmaxnreg");
 #endif
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // wgmma (sm_90a): a warpgroup multiplies 64 x 16 by 16 x N (fp8: 64 x 32 by 32 x N) from shared
-// memory, asynchronously. Device code. Not simulated: on the cpu it ends the launch with an error.
+// memory, asynchronously. Device code.
 // Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
 //
 //   using a_tile = kzoo::swizzled_tile<T, 64, 64>;  using b_tile = kzoo::swizzled_tile<T, 64, 256>;
@@ -17,10 +17,15 @@
 // next, of row 16 (t / 32) + t % 32 / 4, then the same columns 8 rows further down.
 
 #include <kzoo/cuda.hpp>
-#include <kzoo/detail/not_simulated.hpp>
+#include <kzoo/detail/here.hpp>
+#include <kzoo/detail/shared_address.hpp>
 #include <kzoo/swizzled_tile.hpp>
 
 #include <cstdint>
+
+#if !defined(KZOO_REAL_CUDA)
+#include <kzoo/sim/sm90/wgmma.hpp>
+#endif
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error \
@@ -68,15 +73,10 @@ namespace detail {
 template <class Tile>
 __device__ __forceinline__ unsigned shared_address_in(const typename Tile::element* tile, int row,
                                                       int col) {
-#if defined(__CUDACC__)
   // The element's address without the swizzle, which wgmma applies to the address's low bits.
   const int plain = col / Tile::kPanelCols * Tile::kPanelElements + row * Tile::kPanelCols +
                     col % Tile::kPanelCols;
-  return static_cast<unsigned>(__cvta_generic_to_shared(tile)) +
-         plain * int(sizeof(typename Tile::element));
-#else
-  not_simulated("wgmma", tile, row, col);
-#endif
+  return shared_address(tile) + plain * int(sizeof(typename Tile::element));
 }
 
 }  // namespace detail
@@ -110,44 +110,45 @@ struct wgmma_fragment {
 
 // Orders this warpgroup's accesses to accumulators, and to fragments of A, before the next MMAs.
 // Needed before the first MMA of a group.
-__device__ __forceinline__ void wgmma_fence() {
+__device__ __forceinline__ void wgmma_fence(KZOO_HERE) {
 #if defined(__CUDACC__)
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #else
-  detail::not_simulated("wgmma");
+  sim::sm90::wgmma_fence(where);
 #endif
 }
 
 // Groups the MMAs since the last group.
-__device__ __forceinline__ void wgmma_commit() {
+__device__ __forceinline__ void wgmma_commit(KZOO_HERE) {
 #if defined(__CUDACC__)
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #else
-  detail::not_simulated("wgmma");
+  sim::sm90::wgmma_commit(where);
 #endif
 }
 
 // Waits until all groups are done, except for the youngest kPending. Their tiles may then be
 // overwritten.
 template <int kPending>
-__device__ __forceinline__ void wgmma_wait() {
+__device__ __forceinline__ void wgmma_wait(KZOO_HERE) {
 #if defined(__CUDACC__)
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 #else
-  detail::not_simulated("wgmma");
+  sim::sm90::wgmma_wait(kPending, where);
 #endif
 }
 
 // Like wgmma_wait(), and makes `acc` readable: the compiler does not know that accumulators change
 // between the instructions that name them.
 template <int kPending, int kCount>
-__device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
-  wgmma_wait<kPending>();
+__device__ __forceinline__ void wgmma_wait(float (&acc)[kCount] KZOO_AND_HERE) {
 #if defined(__CUDACC__)
+  wgmma_wait<kPending>();
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(acc[i])::"memory");
 #else
-  detail::not_simulated("wgmma", acc);
+  static_cast<void>(acc);
+  wgmma_wait<kPending>(where);
 #endif
 }
 
@@ -157,13 +158,13 @@ __device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
 // add them up elsewhere regularly.
 template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
-                                      wgmma_operand<B, kB> b, bool accumulate);
+                                      wgmma_operand<B, kB> b, bool accumulate KZOO_AND_HERE);
 
 // Like wgmma() above, with A in registers, so that an A is read once for several B. For e4m3 with N
 // = 64.
 template <int N, class A, class B>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
-                                      wgmma_operand<B, major::k> b, bool accumulate);
+                                      wgmma_operand<B, major::k> b, bool accumulate KZOO_AND_HERE);
 
 }  // namespace kzoo
 

@@ -58,19 +58,38 @@ block_runner::block_runner() {
 void block_runner::prepare(const grid_request& request) {
   request_ = &request;
   const dim3 block = request.block;
-  threads_.resize(static_cast<std::size_t>(block.x) * block.y * block.z);
-  warps_.resize((threads_.size() + 31) / 32);
-  if (shared_ == nullptr && request.dynamic_shared != 0) {
-    shared_.reset(static_cast<unsigned char*>(
+  const dim3 cluster = request.cluster;
+  const std::size_t per_block = static_cast<std::size_t>(block.x) * block.y * block.z;
+  const std::size_t blocks = static_cast<std::size_t>(cluster.x) * cluster.y * cluster.z;
+  threads_.resize(per_block * blocks);
+  if (all_ctas_.size() < blocks) all_ctas_.resize(blocks);
+  if (shared_.size() < blocks) shared_.resize(blocks);
+  ctas_ = std::span(all_ctas_).first(blocks);
+  for (unsigned rank = 0; rank < blocks; ++rank) {
+    ctas_[rank].threads = std::span(threads_).subspan(rank * per_block, per_block);
+    prepare_block(ctas_[rank], rank);
+  }
+}
+
+void block_runner::prepare_block(cta& in, unsigned rank) {
+  const dim3 block = request_->block;
+  auto& shared = shared_[rank];
+  if (shared == nullptr && request_->dynamic_shared != 0) {
+    shared.reset(static_cast<unsigned char*>(
         ::operator new (launch_limits{}.shared_opt_in, kSharedAlignment)));
   }
+  in.rank = rank;
+  in.dynamic_shared = shared.get();
+  in.warps.resize((in.threads.size() + 31) / 32);
+  in.sm90.prepare(request_->dynamic_shared, static_shared_.bytes().size, in.threads.size());
   unsigned linear = 0;
   for (unsigned z = 0; z < block.z; ++z) {
     for (unsigned y = 0; y < block.y; ++y) {
       for (unsigned x = 0; x < block.x; ++x, ++linear) {
-        thread& t = threads_[linear];
-        static_cast<thread_view&>(t) = {{x, y, z}, {}, block, request.grid, linear, shared_.get()};
+        thread& t = in.threads[linear];
+        static_cast<thread_view&>(t) = {{x, y, z}, {}, block, request_->grid, linear, shared.get()};
         t.owner = this;
+        t.in = &in;
       }
     }
   }
@@ -80,6 +99,13 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
   block_idx_ = block_idx;
   next_ = 0;
   exited_ = 0;
+  const dim3 cluster = request_->cluster;
+  for (cta& in : ctas_) {
+    in.index = {block_idx.x + in.rank % cluster.x, block_idx.y + in.rank / cluster.x % cluster.y,
+                block_idx.z + in.rank / (cluster.x * cluster.y)};
+    in.exited = 0;
+    in.sm90.begin(sm90_.clock);
+  }
   poison_shared();
   if (watching != nullptr) {
     const auto count = static_cast<unsigned>(threads_.size());
@@ -87,11 +113,15 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
   }
   native_.switch_to(idle_fiber());
   current = nullptr;
-  if (watching == nullptr) static_shared_.note_use(request_->kernel);
+  if (watching == nullptr && ctas_.size() == 1) static_shared_.note_use(request_->kernel);
   if (watching != nullptr) watching->end_block();
   if (failure_ == nullptr && exited_ != threads_.size()) {
     failure_ =
         std::make_exception_ptr(error(KZOO_ERROR, describe_divergence(threads_, where_text())));
+  }
+  if (failure_ == nullptr) {
+    if (const std::string problem = sm90::problem_at_end(*this); !problem.empty())
+      set_failure(problem);
   }
   if (failure_ != nullptr) abandon_fibers();
   return std::exchange(failure_, nullptr);
@@ -100,15 +130,50 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
 // Uninitialised on a GPU; here a read before the first write always gives NaN or -1.
 void block_runner::poison_shared() {
   // An observer detects reads before writes.
-  if (watching == nullptr) static_shared_.poison(request_->kernel);
+  if (watching == nullptr) {
+    if (ctas_.size() > 1) static_shared_.note_whole_use(request_->kernel);
+    static_shared_.poison(request_->kernel);
+  }
+  entered_ = ctas_.data();
   const std::size_t bytes = request_->dynamic_shared;
-  if (bytes == 0) return;
+  for (cta& in : ctas_) {
+    if (ctas_.size() > 1) in.statics.assign(static_shared_.bytes().size, 0xff);
+    if (bytes == 0) continue;
 #if defined(__SANITIZE_ADDRESS__)
-  const std::size_t whole = launch_limits{}.shared_opt_in;
-  __asan_unpoison_memory_region(shared_.get(), whole);
-  __asan_poison_memory_region(shared_.get() + bytes, whole - bytes);
+    const std::size_t whole = launch_limits{}.shared_opt_in;
+    __asan_unpoison_memory_region(in.dynamic_shared, whole);
+    __asan_poison_memory_region(in.dynamic_shared + bytes, whole - bytes);
 #endif
-  std::memset(shared_.get(), 0xff, bytes);
+    std::memset(in.dynamic_shared, 0xff, bytes);
+  }
+}
+
+// Puts a block's static shared memory in place.
+void block_runner::enter(cta& in) {
+  if (&in == entered_) return;
+  static_shared_.exchange(entered_->statics, in.statics);
+  entered_ = &in;
+}
+
+std::optional<sm90::shared_offset> block_runner::offset_of(const cta& in, const void* shared,
+                                                           std::size_t bytes) const {
+  const auto* at = static_cast<const unsigned char*>(shared);
+  const auto within = [&](const unsigned char* begin, std::size_t size) {
+    return begin != nullptr && at >= begin && at <= begin + size &&
+           bytes <= static_cast<std::size_t>(begin + size - at);
+  };
+  if (within(in.dynamic_shared, request_->dynamic_shared))
+    return static_cast<sm90::shared_offset>(at - in.dynamic_shared);
+  const byte_range& statics = static_shared_.bytes();
+  if (within(statics.begin, statics.size))
+    return sm90::kStatic + static_cast<sm90::shared_offset>(at - statics.begin);
+  return std::nullopt;
+}
+
+unsigned char* block_runner::memory(cta& in, sm90::shared_offset at) {
+  if (at < sm90::kStatic) return in.dynamic_shared + at;
+  unsigned char* statics = &in == entered_ ? static_shared_.bytes().begin : in.statics.data();
+  return statics + (at - sm90::kStatic);
 }
 
 void block_runner::abandon_fibers() {
@@ -118,10 +183,18 @@ void block_runner::abandon_fibers() {
     f.idle = true;
     idle_.push_back(&f);
   }
-  for (warp_state& w : warps_) w.count = 0;
+  for (cta& in : ctas_) {
+    for (warp_state& w : in.warps) w.count = 0;
+    in.barrier.waiting = {};
+    in.barrier.arrived = 0;
+    in.sm90.abandoned = true;
+  }
+  for (thread& t : threads_) {
+    t.copies.clear();
+    t.sm90.stores.clear();
+  }
   ready_ = {};
-  barrier_.waiting = {};
-  barrier_.arrived = 0;
+  sm90_.abandon();
 }
 
 fiber& block_runner::idle_fiber() {
@@ -148,7 +221,7 @@ void block_runner::fiber_main(fcontext::transfer_t transfer) {
     owner.run_threads(self);
     self.idle = true;
     owner.idle_.push_back(&self);
-    thread* next = owner.ready_.pop();
+    thread* next = owner.next_ready();
     self.switch_to(next != nullptr ? static_cast<context&>(*next->on) : owner.native_);
   }
 }
@@ -163,8 +236,10 @@ void block_runner::run_threads(fiber& on) {
 void block_runner::start_next(fiber& on) {
   thread& t = threads_[next_++];
   t.on = &on;
-  t.block_idx = block_idx_;
+  t.block_idx = t.in->index;
   t.waits = wait_kind::none;
+  t.sm90.instructions = 0;
+  enter(*t.in);
   current = &t;
   if (watching != nullptr) watching->begin_thread(t);
   try {
@@ -176,6 +251,18 @@ void block_runner::start_next(fiber& on) {
   if (watching != nullptr) watching->end_thread(t);
   t.waits = wait_kind::exited;
   ++exited_;
+  ++t.in->exited;
+  drop_copies(t);
+}
+
+// The next thread to continue. If there is none, copies arrive.
+thread* block_runner::next_ready() {
+  while (failure_ == nullptr) {
+    if (thread* t = ready_.pop()) return t;
+    if (sm90_.copies.empty()) break;
+    sm90::finish_copy(*this, 0);
+  }
+  return nullptr;
 }
 
 void block_runner::give_up(fiber& on) {
@@ -184,8 +271,8 @@ void block_runner::give_up(fiber& on) {
 }
 
 void block_runner::suspend(thread& t) {
-  if (thread* next = ready_.pop()) {
-    resume_another(t, *next->on);
+  if (thread* next = next_ < threads_.size() ? ready_.pop() : next_ready()) {
+    if (next != &t) resume_another(t, *next->on);
   } else if (next_ < threads_.size()) {
     resume_another(t, idle_fiber());
   } else {
@@ -195,6 +282,7 @@ void block_runner::suspend(thread& t) {
 
 void block_runner::resume_another(thread& t, context& target) {
   t.on->switch_to(target);
+  enter(*t.in);
   current = &t;
 }
 
@@ -204,53 +292,55 @@ void block_runner::yield(thread& t) {
     resume_another(t, idle_fiber());
     return;
   }
+  // What it polls for may come with a copy.
+  constexpr unsigned kPatience = 256;
+  if (!sm90_.copies.empty() && ++yields_ % kPatience == 0) {
+    sm90::finish_copy(*this, 0);
+    give_up_if_failed(t);
+  }
   thread* next = ready_.pop();
   if (next != &t) resume_another(t, *next->on);
 }
 
-void block_runner::fail(thread& t, const char* text) {
-  // Nothing with a destructor may be left on this stack: it is not unwound.
-  [&]() noexcept {
+void block_runner::set_failure(const std::string& text) {
+  if (failure_ == nullptr)
     failure_ = std::make_exception_ptr(error(KZOO_ERROR, where_text() + ": " + text));
-  }();
-  give_up(*t.on);
+}
+
+void block_runner::fail(thread& t, const char* text) {
+  fail_with(t, [&] { return std::string(text); });
 }
 
 unsigned block_runner::barrier(thread& t, block_op op, bool predicate, std::source_location where) {
   if (watching != nullptr) watching->reach_barrier(t);
-  if (barrier_.arrived == 0) {
-    barrier_.op = op;
-    barrier_.where = where;
-    barrier_.votes = 0;
+  auto& at = t.in->barrier;
+  if (at.arrived == 0) {
+    at.op = op;
+    at.where = where;
+    at.votes = 0;
   }
-  const bool same = barrier_.op == op && same_place(barrier_.where, where);
+  const bool same = at.op == op && same_place(at.where, where);
   if (same) {
-    barrier_.votes += predicate ? 1u : 0u;
-    if (++barrier_.arrived == threads_.size()) {
-      barrier_.arrived = 0;
-      barrier_.result = barrier_.votes;
-      ready_.take_all(barrier_.waiting);
-      return barrier_.result;
+    at.votes += predicate ? 1u : 0u;
+    if (++at.arrived == t.in->threads.size()) {
+      at.arrived = 0;
+      at.result = at.votes;
+      ready_.take_all(at.waiting);
+      return at.result;
     }
-    barrier_.waiting.push(t);
+    at.waiting.push(t);
   }  // otherwise it waits forever, which the end of the block reports
   t.waits = wait_kind::barrier;
   t.barrier = op;
   t.where = where;
   suspend(t);
   // The next barrier cannot complete before this thread reaches it, so the result is still valid.
-  return barrier_.result;
+  return at.result;
 }
 
 std::string block_runner::where_text() const {
   return "kernel " + symbol_name(request_->kernel) + ", block " + detail::shape_text(block_idx_);
 }
-
-namespace {
-
-thread& running() { return static_cast<thread&>(const_cast<thread_view&>(*current)); }
-
-}  // namespace
 
 unsigned block_barrier(block_op op, bool predicate, std::source_location where) {
   thread& t = running();

@@ -1,16 +1,18 @@
-// Runs the threads of one block as fibers on one OS thread.
+// Runs the threads of one block as fibers on one OS thread, or those of a cluster's blocks.
 //
 // A fiber is a stack that runs one simulated thread after the other. While no thread waits, one
 // fiber runs the whole block without a switch. A waiting thread keeps its fiber. Another fiber then
-// continues with a ready thread, or starts the next thread. If neither exists, the waiting threads
-// can never continue.
+// continues with a ready thread, or starts the next thread. If neither exists, an asynchronous copy
+// (sm90/) arrives. Without copies, the waiting threads can never continue.
 #pragma once
 
 #include <cstddef>
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,9 @@
 
 #include "context.hpp"
 #include "faults.hpp"
+#include "in_flight.hpp"
 #include "observer.hpp"
+#include "sm90/state.hpp"
 #include "stack_pool.hpp"
 #include "static_shared.hpp"
 
@@ -34,13 +38,31 @@ struct fiber : context {
   bool idle = false;  // runs no thread
 };
 
-enum class wait_kind : unsigned char { none, barrier, warp, exited };
+enum class wait_kind : unsigned char {
+  none,
+  barrier,
+  warp,
+  mbarrier,
+  named_barrier,
+  warpgroup,
+  cluster,
+  exited
+};
 
 struct lane_log;
+
+// A cp.async that the thread has not waited for.
+struct async_copy {
+  void* to;
+  const void* from;  // null: zeros
+  unsigned bytes;
+  std::optional<sm90::shared_offset> at;  // `to`, unless it is not in shared memory
+};
 
 struct thread : thread_view {
   lane_log* log = nullptr;  // the observer's
   block_runner* owner;
+  cta* in;       // its block
   fiber* on;     // the fiber it runs or waits on
   thread* next;  // in the list it is in
   wait_kind waits;
@@ -51,6 +73,8 @@ struct thread : thread_view {
   unsigned source;      // of a shuffle: the lane
   std::uint64_t value;  // given to a warp operation, and its result afterwards
   std::source_location where;
+  in_flight<async_copy> copies;
+  sm90::thread_state sm90;
 };
 
 class thread_list {
@@ -79,6 +103,27 @@ struct warp_state {
   unsigned count = 0;
 };
 
+// A block (cooperative thread array).
+struct cta {
+  unsigned rank = 0;  // in its cluster
+  uint3 index{};
+  std::size_t exited = 0;
+  std::span<thread> threads;
+  std::vector<warp_state> warps;
+  struct {
+    thread_list waiting;
+    std::size_t arrived = 0;
+    block_op op{};
+    std::source_location where;
+    unsigned votes = 0;
+    unsigned result = 0;  // of the last completed barrier
+  } barrier;
+  unsigned char* dynamic_shared = nullptr;
+  std::vector<unsigned char>
+      statics;  // static shared memory, while another block of its cluster runs
+  sm90::block_state sm90;
+};
+
 class block_runner {
  public:
   block_runner();
@@ -88,12 +133,36 @@ class block_runner {
   // Call it before a launch's first block. `request` must outlive the blocks.
   void prepare(const grid_request& request);
 
-  // Runs block `number` of the grid. Null if all threads ran to their ends.
+  // Runs cluster `number` of the grid, whose first block is `block_idx`. Null if all threads ran to
+  // their ends.
   std::exception_ptr run(uint3 block_idx, std::uint64_t number);
 
   // Whether the address is on the stack of a thread of this block.
   bool is_on_stack(std::uintptr_t address) const { return stacks_.holds(address); }
   std::string where_text() const;  // "kernel k, block (0,0,0)"
+
+  std::span<cta> ctas() { return ctas_; }
+  sm90::cluster_state& sm90() { return sm90_; }
+  // Where `shared` is in the running block's shared memory; empty if it is elsewhere.
+  std::optional<sm90::shared_offset> offset_of(const cta& in, const void* shared,
+                                               std::size_t bytes) const;
+  unsigned char* memory(cta& in, sm90::shared_offset at);
+
+  // For functions on fibers, and for copies that arrive.
+  void suspend(thread& t);
+  void make_ready(thread& t) { ready_.push(t); }
+  bool has_failed() const { return failure_ != nullptr; }
+  void set_failure(const std::string& text);
+  // Ends the launch. `text` returns the message: no string may be left on a stack that is not
+  // unwound.
+  template <class Text>
+  [[noreturn]] void fail_with(thread& t, const Text& text) {
+    [&]() noexcept { set_failure(text()); }();
+    give_up(*t.on);
+  }
+  void give_up_if_failed(thread& t) {
+    if (has_failed()) give_up(*t.on);
+  }
 
   // The following functions are called on fibers, through device.hpp.
   unsigned barrier(thread& t, block_op op, bool predicate, std::source_location where);
@@ -107,12 +176,14 @@ class block_runner {
   static void fiber_main(fcontext::transfer_t transfer);
   void run_threads(fiber& on);
   void start_next(fiber& on);
-  void suspend(thread& t);
   void resume_another(thread& t, context& target);
   [[noreturn]] void give_up(fiber& on);
   void meet(thread& t, const warp_group& as);
   void wait_for(thread& t, const warp_group& as);
   void complete(thread& t, unsigned warp, const warp_group& group);
+  void prepare_block(cta& in, unsigned rank);
+  void enter(cta& in);
+  thread* next_ready();
   void poison_shared();
   void abandon_fibers();
   fiber& idle_fiber();
@@ -120,19 +191,14 @@ class block_runner {
   const grid_request* request_ = nullptr;
   uint3 block_idx_{};
   std::vector<thread> threads_;
-  std::vector<warp_state> warps_;
+  std::vector<cta> all_ctas_;  // as many as any launch had
+  std::span<cta> ctas_;        // those of this launch's clusters
+  cta* entered_ = nullptr;     // the block whose static shared memory is in place
+  sm90::cluster_state sm90_;
+  unsigned yields_ = 0;   // since a copy arrived
   std::size_t next_ = 0;  // thread to start
   std::size_t exited_ = 0;
   thread_list ready_;
-
-  struct {
-    thread_list waiting;
-    std::size_t arrived = 0;
-    block_op op{};
-    std::source_location where;
-    unsigned votes = 0;
-    unsigned result = 0;  // of the last completed barrier
-  } barrier_;
 
   std::exception_ptr failure_;
   context native_;  // the OS thread's own stack
@@ -144,9 +210,11 @@ class block_runner {
   struct free_aligned {
     void operator()(unsigned char* p) const;
   };
-  std::unique_ptr<unsigned char, free_aligned> shared_;
+  std::vector<std::unique_ptr<unsigned char, free_aligned>> shared_;  // of each block
   static_shared static_shared_;
 };
+
+inline thread& running() { return static_cast<thread&>(const_cast<thread_view&>(*current)); }
 
 inline bool same_place(const std::source_location& a, const std::source_location& b) {
   return a.line() == b.line() && a.column() == b.column();
@@ -154,7 +222,11 @@ inline bool same_place(const std::source_location& a, const std::source_location
 
 // "divergent barrier: kernel k, block (0,0,0): 32 of 64 threads wait at __syncthreads (k.cu:7):
 // (0,0,0) ... (31,0,0); 32 have exited: (32,0,0) ... (63,0,0)"
+// Names blocks too if the threads are those of a cluster.
 std::string describe_divergence(const std::vector<thread>& threads, const std::string& place);
+
+// Drops what a thread that ends has not waited for.
+void drop_copies(thread& t);
 
 // The function's name as its author wrote it, or "at <module>+<offset>" from a stripped file.
 std::string symbol_name(const void* function);

@@ -1,6 +1,6 @@
 // The message about a block whose threads wait for others that will never arrive.
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include <kzoo/launch_limits.hpp>
 
@@ -38,24 +38,31 @@ const char* name(warp_op op) {
   }
 }
 
+std::string operation_text(const thread& t) {
+  switch (t.waits) {
+    case wait_kind::barrier:
+      return name(t.barrier);
+    case wait_kind::mbarrier:
+      return sm90::wait_text(t);
+    case wait_kind::named_barrier:
+      return sm90::named_barrier_text(t);
+    case wait_kind::warpgroup:
+      return "wgmma_wait()";
+    case wait_kind::cluster:
+      return "cluster_sync()";
+    default:
+      break;
+  }
+  if (t.collective == warp_op::together) return t.work->name;
+  char mask[32];
+  std::snprintf(mask, sizeof mask, " with mask 0x%08x", t.mask);
+  return name(t.collective) + std::string(mask);
+}
+
 // A thread's activity, as the end of "32 threads ...".
 std::string state_text(const thread& t) {
   if (t.waits == wait_kind::exited) return "have exited";
-  std::string text = "wait at ";
-  if (t.waits == wait_kind::barrier) {
-    text += name(t.barrier);
-  } else if (t.collective == warp_op::together) {
-    text += t.work->name;
-  } else {
-    char mask[32];
-    std::snprintf(mask, sizeof mask, " with mask 0x%08x", t.mask);
-    text += name(t.collective);
-    text += mask;
-  }
-  const char* file = t.where.file_name();
-  const char* slash = std::strrchr(file, '/');
-  return text + " (" + (slash != nullptr ? slash + 1 : file) + ":" +
-         std::to_string(t.where.line()) + ")";
+  return "wait at " + operation_text(t) + " (" + sm90::place_text(t.where) + ")";
 }
 
 struct group {
@@ -86,23 +93,33 @@ std::string members_text(const group& g) {
   return text;
 }
 
+// Whether a thread waits for something else than __syncthreads() or its warp.
+bool has_deadlock(const std::vector<thread>& threads) {
+  return std::any_of(threads.begin(), threads.end(), [](const thread& t) {
+    return t.waits == wait_kind::mbarrier || t.waits == wait_kind::named_barrier ||
+           t.waits == wait_kind::warpgroup || t.waits == wait_kind::cluster;
+  });
+}
+
 }  // namespace
 
 std::string describe_divergence(const std::vector<thread>& threads, const std::string& place) {
   std::vector<group> groups;
   for (const thread& t : threads) {
-    const std::string state = state_text(t);
+    std::string state = state_text(t);
+    if (threads.front().in != threads.back().in)
+      state += " in block " + detail::shape_text(t.in->index);
     group* found = nullptr;
     for (group& g : groups) {
       if (g.state == state) found = &g;
     }
     if (found == nullptr) {
-      groups.push_back({state, t.waits == wait_kind::exited, {}});
+      groups.push_back({std::move(state), t.waits == wait_kind::exited, {}});
       found = &groups.back();
     }
     found->members.push_back(&t);
   }
-  std::string text = "divergent barrier: " + place + ": ";
+  std::string text = (has_deadlock(threads) ? "deadlock: " : "divergent barrier: ") + place + ": ";
   bool first = true;
   for (const bool exited : {false, true}) {  // waiting threads come first
     for (const group& g : groups) {

@@ -40,44 +40,47 @@ unsigned thread_count() {
 
 struct job {
   explicit job(const grid_request& r)
-      : request(r), blocks(static_cast<std::uint64_t>(r.grid.x) * r.grid.y * r.grid.z) {}
+      : request(r),
+        clusters(r.grid.x / r.cluster.x, r.grid.y / r.cluster.y, r.grid.z / r.cluster.z),
+        count(static_cast<std::uint64_t>(clusters.x) * clusters.y * clusters.z) {}
 
   const grid_request& request;
-  std::uint64_t blocks;
+  dim3 clusters;  // the grid in clusters, which mostly have one block
+  std::uint64_t count;
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> failed{false};
 
   std::mutex mutex;  // guards the next two members
-  std::uint64_t failed_block = 0;
-  std::exception_ptr failure{};  // of the first failed block, in grid order
+  std::uint64_t failed_cluster = 0;
+  std::exception_ptr failure{};  // of the first failed cluster, in grid order
 
-  // Whether all blocks have begun.
-  bool is_done() const { return failed || next >= blocks; }
+  // Whether all clusters have begun.
+  bool is_done() const { return failed || next >= count; }
 
-  void report(std::uint64_t block, std::exception_ptr error) {
+  void report(std::uint64_t cluster, std::exception_ptr error) {
     const std::lock_guard lock(mutex);
-    if (failure == nullptr || block < failed_block) {
+    if (failure == nullptr || cluster < failed_cluster) {
       failure = std::move(error);
-      failed_block = block;
+      failed_cluster = cluster;
     }
     failed = true;
   }
 
   void run_blocks(std::unique_ptr<block_runner>& runner) {
-    std::uint64_t block = 0;
+    std::uint64_t cluster = 0;
     try {
       if (runner == nullptr) runner = std::make_unique<block_runner>();
       runner->prepare(request);
-      const dim3& g = request.grid;
-      while (!failed && (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks) {
-        const uint3 index{static_cast<unsigned>(block % g.x),
-                          static_cast<unsigned>(block / g.x % g.y),
-                          static_cast<unsigned>(block / g.x / g.y)};
-        if (watching != nullptr && !watching->wants_block(block)) continue;
-        if (auto error = runner->run(index, block)) report(block, std::move(error));
+      const dim3 &c = clusters, &of = request.cluster;
+      while (!failed && (cluster = next.fetch_add(1, std::memory_order_relaxed)) < count) {
+        const uint3 first_block{static_cast<unsigned>(cluster % c.x) * of.x,
+                                static_cast<unsigned>(cluster / c.x % c.y) * of.y,
+                                static_cast<unsigned>(cluster / c.x / c.y) * of.z};
+        if (watching != nullptr && !watching->wants_block(cluster)) continue;
+        if (auto error = runner->run(first_block, cluster)) report(cluster, std::move(error));
       }
     } catch (...) {  // no memory for threads or stacks
-      report(block, std::current_exception());
+      report(cluster, std::current_exception());
     }
   }
 };
@@ -96,7 +99,7 @@ class pool {
     const std::lock_guard one_launch_at_a_time(launch_);
     if (watching != nullptr) watching->begin_launch(work.request);
     install_fault_handler();
-    const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.blocks, threads_));
+    const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.count, threads_));
     std::unique_lock lock(mutex_);
     while (started_ < helpers) {
       std::thread([this] { help(); }).detach();

@@ -57,6 +57,13 @@ void static_shared::poison(const void* kernel) {
   if (const auto known = used_.find(kernel); known != used_.end()) fill(known->second);
 }
 
+void static_shared::exchange(std::vector<unsigned char>& save,
+                             const std::vector<unsigned char>& load) {
+  std::memcpy(save.data(), all_.begin, all_.size);
+  std::memcpy(all_.begin, load.data(), all_.size);
+  reset_thread_state();
+}
+
 void static_shared::note_use(const void* kernel) {
   if (used_.contains(kernel)) return;
   hide_thread_state(kPoison);

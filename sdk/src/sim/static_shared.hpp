@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <unordered_map>
+#include <vector>
 
 namespace kzoo::sim {
 
@@ -24,6 +25,12 @@ class static_shared {
   // Called around each block of the kernel. The first block shows which bytes it uses.
   void poison(const void* kernel);
   void note_use(const void* kernel);
+  // The kernel's blocks use all bytes.
+  void note_whole_use(const void* kernel) { used_[kernel] = all_; }
+
+  const byte_range& bytes() const { return all_; }
+  // Copies all bytes to `save`, and those of `load` in their place.
+  void exchange(std::vector<unsigned char>& save, const std::vector<unsigned char>& load);
 
  private:
   byte_range all_;

@@ -94,7 +94,7 @@ static void work_out(const warp_group& group, thread* lanes) {
 }
 
 void block_runner::complete(thread& t, unsigned warp, const warp_group& group) {
-  thread* lanes = &threads_[std::size_t{warp} * 32];
+  thread* lanes = &t.in->threads[std::size_t{warp} * 32];
   if (group.op == warp_op::together) {
     if (watching != nullptr) watching->act_for_warp(t, true);
     work_together(*group.work, lanes);
@@ -119,7 +119,7 @@ std::uint64_t block_runner::collective(thread& t, warp_op op, unsigned mask, std
                   static_cast<unsigned>(where.line()), mask);
     fail(t, text);
   }
-  const std::size_t present = threads_.size() - (t.linear - t.linear % 32);
+  const std::size_t present = t.in->threads.size() - (t.linear - t.linear % 32);
   if (present < 32) mask &= (1u << present) - 1;
 
   t.value = value;
@@ -130,7 +130,7 @@ std::uint64_t block_runner::collective(thread& t, warp_op op, unsigned mask, std
 
 void block_runner::together(thread& t, const warp_work& work, void* mine,
                             std::source_location where) {
-  const std::size_t present = threads_.size() - (t.linear - t.linear % 32);
+  const std::size_t present = t.in->threads.size() - (t.linear - t.linear % 32);
   if (present < 32) {
     char text[160];
     std::snprintf(text, sizeof text,
@@ -151,7 +151,7 @@ void block_runner::meet(thread& t, const warp_group& as) {
 
 void block_runner::wait_for(thread& t, const warp_group& as) {
   const unsigned warp = t.linear / 32;
-  warp_state& state = warps_[warp];
+  warp_state& state = t.in->warps[warp];
   warp_group* end = state.groups + state.count;
   warp_group* group = std::find_if(state.groups, end, [&](const warp_group& g) {
     return g.op == as.op && g.mask == as.mask && g.work == as.work &&

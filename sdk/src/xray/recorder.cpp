@@ -213,7 +213,8 @@ void record(unsigned kind, const volatile void* address, std::size_t bytes, cons
               static_cast<std::uint8_t>(bytes), log->flags, 0});
 }
 
-void record_async_copy(void* shared, const void* global, unsigned bytes, bool inside) {
+void record_async_copy(void* shared, const void* global, unsigned bytes, bool inside,
+                       std::source_location where) {
   const void* from = __builtin_return_address(0);
   if (lane_log* log = running_log()) {
     const auto before = log->flags;
@@ -222,11 +223,7 @@ void record_async_copy(void* shared, const void* global, unsigned bytes, bool in
     record(KZOO_XRAY_WRITE, shared, bytes, from);
     log->flags = before;
   }
-  if (inside) {
-    std::memcpy(shared, global, bytes);
-  } else {
-    std::memset(shared, 0, bytes);
-  }
+  copy_async(shared, global, bytes, inside, where);
 }
 
 }  // namespace kzoo::sim

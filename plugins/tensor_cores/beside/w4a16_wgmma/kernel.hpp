@@ -157,8 +157,8 @@ __device__ __forceinline__ void multiply_block(const T* a, const typename Tile::
 #pragma unroll
     for (int word = 0; word < kWordsOfLane; ++word) {
       of[word % 2] = unpack<T, neighbours>(word_of(column, word), word_of(next, word));
-      const auto rows = [&](int half) {
-        return kzoo::k_major<a_tile>(a, 0, (2 * word + half) * kInstructionK);
+      const auto rows = [&](int part) {
+        return kzoo::k_major<a_tile>(a, 0, (2 * word + part) * kInstructionK);
       };
       kzoo::wgmma_fence();
       wgmma_from_registers<Tile::kRows>(acc, of[word % 2].first, rows(0), word > 0);

@@ -28,9 +28,6 @@ template <class... P>
 void launch_checked(const launch_config& config, void (*kernel)(P...),
                     const std::tuple<P...>& values) {
   const auto* address = reinterpret_cast<const void*>(kernel);
-  if (config.cluster.x * config.cluster.y * config.cluster.z != 1) {
-    throw error(KZOO_LAUNCH_FAILED, "launch failed: the simulator does not have clusters");
-  }
   if (config.dynamic_shared != 0) {
     const std::string problem =
         shared_problem(config.dynamic_shared, 0, sim::allowed_dynamic_shared(address));
@@ -38,7 +35,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...),
   }
   const kernel_call<P...> call{kernel, values};
   sim::run_grid({config.grid, config.block, config.dynamic_shared, address,
-                 &kernel_call<P...>::invoke, &call});
+                 &kernel_call<P...>::invoke, &call, config.cluster});
   next_launch(config, nullptr);
 }
 

@@ -85,7 +85,7 @@ namespace kzoo {
 
 template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
-                                      wgmma_operand<B, kB> b, bool accumulate) {
+                                      wgmma_operand<B, kB> b, bool accumulate KZOO_AND_HERE) {
   static_assert(N == 64 || N == 128 || N == 192 || N == 256,
                 "wgmma.hpp has N = 64, 128, 192 and 256");
   constexpr bool kE4m3A = std::is_same_v<A, __nv_fp8_e4m3>,
@@ -111,7 +111,7 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> 
 
 template <int N, class A, class B>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
-                                      wgmma_operand<B, major::k> b, bool accumulate) {
+                                      wgmma_operand<B, major::k> b, bool accumulate KZOO_AND_HERE) {
   static_assert(N == 64 && std::is_same_v<A, __nv_fp8_e4m3> && std::is_same_v<B, __nv_fp8_e4m3>,
                 "wgmma.hpp has A in registers for e4m3 with N = 64");
   KZOO_WGMMA_FROM_REGISTERS(64, "k32.f32.e4m3.e4m3", KZOO_REGISTERS_64, "%32, %33, %34, %35", "36",
@@ -137,15 +137,34 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<
 
 #else
 
+namespace detail {
+template <class T>
+constexpr sim::sm90::operand_type operand_type_of() {
+  if constexpr (std::is_same_v<T, __half>) return sim::sm90::operand_type::f16;
+  if constexpr (std::is_same_v<T, __nv_bfloat16>) return sim::sm90::operand_type::bf16;
+  if constexpr (std::is_same_v<T, float>) return sim::sm90::operand_type::tf32;
+  if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) return sim::sm90::operand_type::e4m3;
+  if constexpr (std::is_same_v<T, __nv_fp8_e5m2>) return sim::sm90::operand_type::e5m2;
+}
+}  // namespace detail
+
 template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
-                                      wgmma_operand<B, kB> b, bool accumulate) {
-  detail::not_simulated("wgmma", acc, a, b, accumulate);
+                                      wgmma_operand<B, kB> b, bool accumulate,
+                                      std::source_location where) {
+  static_assert(N == 64 || N == 128 || N == 192 || N == 256,
+                "wgmma.hpp has N = 64, 128, 192 and 256");
+  sim::sm90::wgmma({N, detail::operand_type_of<A>(), detail::operand_type_of<B>(), kA == major::mn,
+                    kB == major::mn, accumulate, a.bits, b.bits, nullptr, acc},
+                   where);
 }
 template <int N, class A, class B>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
-                                      wgmma_operand<B, major::k> b, bool accumulate) {
-  detail::not_simulated("wgmma", acc, a, b, accumulate);
+                                      wgmma_operand<B, major::k> b, bool accumulate,
+                                      std::source_location where) {
+  sim::sm90::wgmma({N, detail::operand_type_of<A>(), detail::operand_type_of<B>(), false, false,
+                    accumulate, 0, b.bits, a.words, acc},
+                   where);
 }
 
 #endif

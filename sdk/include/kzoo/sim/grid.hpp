@@ -14,6 +14,7 @@ struct grid_request {
   const void* kernel;          // its address, for its name in messages
   void (*call)(const void* closure);
   const void* closure;
+  dim3 cluster = dim3(1);  // divides the grid
 };
 
 // Runs all blocks on KZOO_SIM_THREADS OS threads, 1 to 256 (default: the machine's, at most 16),

@@ -26,7 +26,7 @@ struct bf16_format {
 
 // Trivial default constructor, so that arrays of it may be __shared__.
 template <class Format>
-struct small_float {
+struct __attribute__((may_alias)) small_float {
   std::uint16_t __x;
 
   small_float() = default;

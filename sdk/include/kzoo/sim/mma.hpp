@@ -10,6 +10,7 @@
 #include <kzoo/numeric.hpp>
 #include <kzoo/sim/device.hpp>
 #include <kzoo/sim/half.hpp>
+#include <kzoo/sim/sm90/barriers.hpp>
 
 namespace kzoo::sim::mma {
 
@@ -67,6 +68,8 @@ inline void run_store(void* const lanes[]) {
                   store::of(lanes, lane).registers + i, 4);
     }
   }
+  for (int row = 0; row < 32; ++row)
+    sm90::note_write_of_lane(static_cast<unsigned>(row), store::of(lanes, row).row, 16);
 }
 
 inline constexpr warp_work kLoad{"ldmatrix", &run_load};

@@ -1,0 +1,34 @@
+// mbarriers, named barriers and clusters (sm_90) in the simulator, and fences of the async proxy.
+// Behind mbarrier.hpp, warpgroup.hpp, cluster.hpp.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+
+namespace kzoo::sim::sm90 {
+
+using here = std::source_location;
+
+void mbarrier_init(std::uint64_t& barrier, unsigned arrivals, here where);
+// Arrives, and makes the phase wait for `bytes` of copies.
+void mbarrier_arrive(std::uint64_t& barrier, unsigned bytes, here where);
+// At the same address in the shared memory of another block of the cluster.
+void mbarrier_arrive_in(std::uint64_t& barrier, unsigned rank, here where);
+void mbarrier_wait(std::uint64_t& barrier, unsigned parity, here where);
+void fence_mbarrier_init();
+void fence_async_proxy();
+// Notes that a lane of the caller's warp has written shared memory, for fence_async_proxy().
+void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes);
+
+// If `waits`, returns whether `vote` was true for any of the threads.
+bool named_barrier(int id, unsigned threads, bool waits, bool vote, here where);
+
+unsigned cluster_rank();
+void cluster_sync(here where);
+// The same address in the shared memory of another block of the cluster.
+const void* in_block_of_cluster(const void* shared, unsigned bytes, unsigned rank, here where);
+
+// PTX's address of dynamic shared memory.
+unsigned address_in_shared(const void* shared, here where);
+
+}  // namespace kzoo::sim::sm90

@@ -1,0 +1,114 @@
+// What is known about each 16 bytes of shared memory: writes through the generic proxy, copies that
+// have not arrived, MMAs that read.
+#include <cstring>
+
+#include <kzoo/sim/sm90/barriers.hpp>
+
+#include "../block.hpp"
+
+namespace kzoo::sim::sm90 {
+
+std::string place_text(const here& where) {
+  const char* file = where.file_name();
+  const char* slash = std::strrchr(file, '/');
+  return std::string(slash != nullptr ? slash + 1 : file) + ":" + std::to_string(where.line());
+}
+
+std::string address_text(shared_offset at) {
+  return at < kStatic ? "byte " + std::to_string(at) + " of dynamic shared memory"
+                      : "byte " + std::to_string(at - kStatic) + " of static shared memory";
+}
+
+void block_state::prepare(std::size_t dynamic_bytes, std::size_t static_bytes,
+                          std::size_t threads) {
+  dynamic_granules = (dynamic_bytes + kGranule - 1) / kGranule;
+  granules.assign(dynamic_granules + static_bytes / kGranule + 1, {});
+  constexpr std::size_t kWarpgroup = 128;
+  warpgroups.resize(threads / kWarpgroup);
+}
+
+void block_state::begin(std::uint64_t now) {
+  begun = now;
+  barriers.clear();
+  warpgroups.assign(warpgroups.size(), {});
+  if (!abandoned) return;
+  abandoned = false;
+  granules.assign(granules.size(), {});
+  named = {};
+}
+
+void note_write(thread& t, shared_offset at, unsigned bytes) {
+  const std::uint64_t now = ++t.owner->sm90().clock;
+  for (unsigned byte = 0; byte < bytes; byte += kGranule) {
+    granule& g = t.in->sm90.granule_at(at + byte);
+    g.written = now;
+    g.writer = static_cast<std::uint16_t>(t.linear);
+  }
+}
+
+void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes) {
+  thread& t = running();
+  thread& writer = t.in->threads[t.linear / 32 * 32 + lane];
+  if (const auto at = t.owner->offset_of(*t.in, shared, bytes)) note_write(writer, *at, bytes);
+}
+
+bool is_unfenced(const cta& in, const granule& g) {
+  return g.written > in.sm90.begun && g.written > in.threads[g.writer].sm90.fenced;
+}
+
+void fail_overwriting_operand(thread& t, const char* who, shared_offset at, const here& where) {
+  t.owner->fail_with(t, [&] {
+    return std::string(who) + " (" + place_text(where) + ") overwrites " + address_text(at) +
+           ", which an MMA reads that wgmma_wait() has not waited for";
+  });
+}
+
+void fence_async_proxy() {
+  thread& t = running();
+  t.sm90.fenced = ++t.owner->sm90().clock;
+}
+
+std::uint64_t hash_of(std::uint64_t before, const unsigned char* granule) {
+  std::uint64_t words[2];
+  std::memcpy(words, granule, sizeof words);
+  std::uint64_t hash = (before ^ words[0]) * 0x9e3779b97f4a7c15ull;
+  hash = (hash ^ hash >> 29 ^ words[1]) * 0xbf58476d1ce4e5b9ull;
+  return hash ^ hash >> 32;
+}
+
+std::string problem_at_end(block_runner& runner) {
+  for (cta& in : runner.ctas()) {
+    if (std::string problem = barrier_problem_at_end(in); !problem.empty()) return problem;
+    if (std::string problem = mma_problem_at_end(in); !problem.empty()) return problem;
+    for (const thread& t : in.threads) {
+      if (std::string problem = store_problem_at_end(t); !problem.empty()) return problem;
+    }
+  }
+  return {};
+}
+
+shared_offset offset_or_fail(thread& t, const void* shared, std::size_t bytes, const char* who,
+                             const here& where) {
+  const auto at = t.owner->offset_of(*t.in, shared, bytes);
+  if (!at) {
+    t.owner->fail_with(t, [&] {
+      return std::string(who) + " (" + place_text(where) + "): " + std::to_string(bytes) +
+             " bytes that are not in the block's shared memory";
+    });
+  }
+  return *at;
+}
+
+unsigned address_in_shared(const void* shared, here where) {
+  thread& t = running();
+  const shared_offset at = offset_or_fail(t, shared, 0, "shared_address()", where);
+  if (at >= kStatic) {
+    t.owner->fail_with(t, [&] {
+      return "shared_address() (" + place_text(where) +
+             "): the simulator has addresses of dynamic shared memory only";
+    });
+  }
+  return at;
+}
+
+}  // namespace kzoo::sim::sm90
