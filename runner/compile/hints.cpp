@@ -14,6 +14,9 @@ namespace {
 struct construct {
   std::string_view text, advice;
 };
+constexpr std::string_view kCutlass =
+    "CUTLASS's headers are inline PTX, which cannot be simulated; wgmma, TMA and mbarriers that both "
+    "devices have are in <kzoo/wgmma.hpp>, <kzoo/tma.hpp> and <kzoo/mbarrier.hpp>";
 constexpr std::array kNotSimulated{
     construct{"<<<",
               "a launch with <<<>>> needs nvcc; write kzoo::launch({.grid = grid, .block = "
@@ -27,10 +30,13 @@ constexpr std::array kNotSimulated{
               "libcu++ is not there in the simulator: run the kernel on a GPU (--device cuda), or "
               "compile it for one here (runner compile FILE -o DIR); <kzoo/mbarrier.hpp> has an "
               "mbarrier, <kzoo/async_copy.hpp> copies that both devices have"},
+    construct{"<cute/", kCutlass},
+    construct{"<cutlass/", kCutlass},
     construct{"asm",
               "inline PTX cannot be simulated: run it on a GPU (--device cuda), or compile it for "
               "one here (runner compile FILE -o DIR; DEVICES cuda in kzoo_add_plugin), or use the "
-              "SDK's functions (<kzoo/mma.hpp>, <kzoo/async_copy.hpp>), which are simulated"},
+              "SDK's functions (<kzoo/mma.hpp>, <kzoo/wgmma.hpp>, <kzoo/tma.hpp>, "
+              "<kzoo/mbarrier.hpp>, …), which are simulated"},
 };
 
 bool has(std::string_view text, std::string_view part) {

@@ -197,6 +197,65 @@ TEST_CASE("hostile plugins on the cpu get the right verdicts", "[cli][hostile]")
   check_problems("cpu");
 }
 
+// Where a message names two lines, the second is that of what came first.
+TEST_CASE("a kernel for sm_90 with one wrong line is told which", "[cli][hostile]") {
+  const char* const not_initialised = "of dynamic shared memory (hopper.cu:";
+  check_each(
+      {{"hopper:none", "pass", {}},
+       {"hopper:cluster", "pass", {}},
+       {"hopper:no_init", "error", {not_initialised, ") has not been initialised"}},
+       {"hopper:no_init_fence",
+        "error",
+        {"is used before the thread that called init() (hopper.cu:",
+         ") has called fence_mbarrier_init()"}},
+       {"hopper:wrong_arrivals",
+        "error",
+        {"deadlock: kernel hopper_kernel", "128 of 256 threads wait at mbarrier.wait(1)",
+         "1 wait at mbarrier.wait(0) of the mbarrier at byte 81944 of dynamic shared memory, "
+         "which lacks 1 of 2 arrivals (hopper.cu:"}},
+       {"hopper:wrong_parity", "error", {"deadlock: ", "which lacks 1 of 1 arrivals (hopper.cu:"}},
+       {"hopper:too_few_bytes",
+        "error",
+        {"deadlock: ", "which has received 16 bytes more than expected (hopper.cu:"}},
+       {"hopper:too_many_bytes", "error", {"deadlock: ", "which lacks 16 bytes (hopper.cu:"}},
+       {"hopper:no_empty_wait",
+        "error",
+        {"gets more than the 1 arrivals of its phase, which lacks 24576 bytes"}},
+       {"hopper:one_tile_less", "error", {"deadlock: ", "128 have exited"}},
+       {"hopper:no_full_wait",
+        "error",
+        {"a load by TMA (hopper.cu:", ", which wgmma (hopper.cu:", ") reads before wgmma_wait()"}},
+       {"hopper:no_wgmma_fence",
+        "error",
+        {"its accumulators may have been accessed since the last wgmma_fence()"}},
+       {"hopper:no_commit", "error", {") reads before wgmma_wait()"}},
+       {"hopper:no_wgmma_wait",
+        "error",
+        {"a block has ended before wgmma (hopper.cu:", ") was committed and waited for"}},
+       {"hopper:early_release",
+        "error",
+        {"a load by TMA (hopper.cu:",
+         ") overwrites byte 0 of dynamic shared memory, which wgmma "
+         "(hopper.cu:",
+         ") reads before wgmma_wait()"}},
+       {"hopper:no_proxy_fence",
+        "error",
+        {"a store by TMA (hopper.cu:", ", which a thread has written (hopper.cu:",
+         ") without fence_async_proxy() since"}},
+       {"hopper:no_read_wait",
+        "error",
+        {"what a store by TMA (hopper.cu:",
+         ") reads was overwritten before tma_store_wait_read()"}},
+       {"hopper:no_last_read_wait",
+        "error",
+        {"a block has ended before a store by TMA (hopper.cu:", ") has read its tile"}},
+       {"hopper:no_first_cluster_sync", "error", {not_initialised, ") has not been initialised"}},
+       {"hopper:no_last_cluster_sync",
+        "error",
+        {"mbarrier.arrive_in() (hopper.cu:", ") reaches block 0 of the cluster, which has ended"}}},
+      "cpu", "sizes = ['256x256x320']\ndtype = 'f16'");
+}
+
 TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.gpu]") {
   needs_gpu();
   check_each(kOnBoth, "cuda", kSmallSizes, kSoon);

@@ -31,6 +31,7 @@ namespace {
 std::vector<std::string> honest_for(const std::string& problem) {
   const auto has = [&](const char* key) { return problem.find(key) != std::string::npos; };
   if (has("scale_block")) return {"scaled:naive", "scaled:naive"};
+  if (has("dtype = 'f16'")) return {"every_type:naive", "every_type:naive"};
   const std::string plugin = has("epilogue") ? "fused" : has("groups") ? "grouped" : "every_type";
   return {plugin + ":naive", plugin + ":smem"};
 }

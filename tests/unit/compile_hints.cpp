@@ -36,6 +36,8 @@ TEST_CASE("a header of CUDA that is not simulated gets the SDK's own", "[compile
   CHECK_THAT(hints("cpu", "m.cu", source, within), ContainsSubstring("<kzoo/async_copy.hpp>"));
   CHECK_THAT(hints("cpu", "m.cu", source, "m.cu:2:10: fatal error: x\n"),
              ContainsSubstring("<kzoo/mbarrier.hpp>") && ContainsSubstring("on a GPU"));
+  CHECK_THAT(hints("cpu", "m.cu", "#include <cute/tensor.hpp>\n", "m.cu:1:10: fatal error: x\n"),
+             ContainsSubstring("m.cu:1: note: CUTLASS's headers are inline PTX"));
 }
 
 TEST_CASE("functions of CUDA's runtime are named, and names that begin as they do are not",

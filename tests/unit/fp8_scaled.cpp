@@ -1,4 +1,4 @@
-// fp8_scaled: which scale an accumulator is multiplied by. Its kernel is not simulated.
+// fp8_scaled: which scale an accumulator is multiplied by.
 
 #include <tensor_cores/beside/fp8_scaled/scales.hpp>
 

@@ -1,4 +1,4 @@
-// grouped_persistent: which tiles its blocks compute. Its kernel is not simulated.
+// grouped_persistent: which tiles its blocks compute.
 
 #include <tensor_cores/beside/grouped_persistent/group_walk.hpp>
 

@@ -243,10 +243,12 @@ TEST_CASE("misuse of loads by TMA has a name", "[sim]") {
              ContainsSubstring("a block has ended before its copy (sim_tma.cpp:") &&
                  ContainsSubstring(") has arrived"));
   CHECK_THAT(said(faulty_load<copy_fault::too_few_bytes>),
-             ContainsSubstring("wait at mbarrier.wait(0) for -16 bytes"));
-  CHECK_THAT(said(faulty_load<copy_fault::two_copies>),
-             ContainsSubstring("overwrites byte 0 of dynamic shared memory, where another copy has "
-                               "not arrived"));
+             ContainsSubstring("wait at mbarrier.wait(0) of the mbarrier at byte 4096 of dynamic "
+                               "shared memory, which has received 16 bytes more than expected"));
+  CHECK_THAT(
+      said(faulty_load<copy_fault::two_copies>),
+      ContainsSubstring("overwrites byte 0 of dynamic shared memory, where a copy (sim_tma.cpp:") &&
+          ContainsSubstring(") has not arrived"));
   CHECK_THAT(said(faulty_load<copy_fault::misaligned>),
              ContainsSubstring("begins at byte 16 of dynamic shared memory, not at a multiple of"));
   CHECK_THAT(said(faulty_load<copy_fault::outside>),
@@ -266,7 +268,8 @@ TEST_CASE("misuse of stores by TMA has a name", "[sim]") {
   CHECK_THAT(said(store<copy_fault::no_fence>),
              ContainsSubstring("a store by TMA (sim_tma.cpp:") &&
                  ContainsSubstring("reads byte 0 of dynamic shared memory, which a thread has "
-                                   "written without fence_async_proxy() since"));
+                                   "written (sim_tma.cpp:") &&
+                 ContainsSubstring(") without fence_async_proxy() since"));
   CHECK_THAT(said(store<copy_fault::no_commit>),
              ContainsSubstring("a block has ended before a store by TMA (sim_tma.cpp:") &&
                  ContainsSubstring("was committed"));

@@ -217,9 +217,12 @@ TEST_CASE("misuse of wgmma has a name", "[sim]") {
                  ContainsSubstring("its accumulators may have been accessed since the last "
                                    "wgmma_fence()"));
   CHECK_THAT(said<mma_fault::no_proxy_fence>(),
-             ContainsSubstring("reads A at byte 0 of dynamic shared memory, which a thread has "
-                               "written without fence_async_proxy() since"));
-  CHECK_THAT(said<mma_fault::copy_in_flight>(), ContainsSubstring("where a copy has not arrived"));
+             ContainsSubstring("reads byte 0 of dynamic shared memory, which a thread has "
+                               "written (sim_wgmma.cpp:") &&
+                 ContainsSubstring(") without fence_async_proxy() since"));
+  CHECK_THAT(said<mma_fault::copy_in_flight>(),
+             ContainsSubstring(", where a copy (sim_wgmma.cpp:") &&
+                 ContainsSubstring(") has not arrived"));
   CHECK_THAT(said<mma_fault::no_commit>(),
              ContainsSubstring("a block has ended before wgmma (sim_wgmma.cpp:") &&
                  ContainsSubstring("was committed and waited for"));
@@ -229,7 +232,8 @@ TEST_CASE("misuse of wgmma has a name", "[sim]") {
                  ContainsSubstring("reads was overwritten before wgmma_wait()"));
   CHECK_THAT(said<mma_fault::overwritten_by_copy>(),
              ContainsSubstring("cp.async (sim_wgmma.cpp:") &&
-                 ContainsSubstring("which an MMA reads that wgmma_wait() has not waited for"));
+                 ContainsSubstring(", which wgmma (sim_wgmma.cpp:") &&
+                 ContainsSubstring(") reads before wgmma_wait()"));
   CHECK_THAT(said<mma_fault::accumulator_written>(),
              ContainsSubstring("accumulators of wgmma (sim_wgmma.cpp:") &&
                  ContainsSubstring("were written before wgmma_wait()"));

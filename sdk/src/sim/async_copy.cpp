@@ -11,12 +11,13 @@ void copy_async(void* shared, const void* global, unsigned bytes, bool inside,
   thread& t = running();
   const auto at = t.owner->offset_of(*t.in, shared, bytes);
   if (at) {
+    sm90::check_unread(t, *t.in, *at, "cp.async", where);
     sm90::granule& g = t.in->sm90.granule_at(*at);
-    if (g.reads != 0) sm90::fail_overwriting_operand(t, "cp.async", *at, where);
     ++g.copies;
+    g.change = where;
   }
   std::memset(shared, 0xff, bytes);
-  t.copies.operations.push_back({shared, inside ? global : nullptr, bytes, at});
+  t.copies.operations.push_back({shared, inside ? global : nullptr, bytes, at, where});
 }
 
 void commit_copies() { running().copies.commit(); }
@@ -31,7 +32,7 @@ void wait_for_copies(unsigned pending) {
     }
     if (!copy.at) return;
     --t.in->sm90.granule_at(*copy.at).copies;
-    sm90::note_write(t, *copy.at, copy.bytes);
+    sm90::note_write(t, *copy.at, copy.bytes, copy.where);
   });
 }
 

@@ -57,6 +57,7 @@ struct async_copy {
   const void* from;  // null: zeros
   unsigned bytes;
   std::optional<sm90::shared_offset> at;  // `to`, unless it is not in shared memory
+  std::source_location where;
 };
 
 struct thread : thread_view {

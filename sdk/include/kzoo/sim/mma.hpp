@@ -21,6 +21,7 @@ template <class Word, class Byte>
 struct transfer {
   Word* registers;
   Byte* row;  // of 16 bytes
+  here where;
 
   static const transfer& of(void* const lanes[], int lane) {
     return *static_cast<const transfer*>(lanes[lane]);
@@ -69,7 +70,8 @@ inline void run_store(void* const lanes[]) {
     }
   }
   for (int row = 0; row < 32; ++row)
-    sm90::note_write_of_lane(static_cast<unsigned>(row), store::of(lanes, row).row, 16);
+    sm90::note_write_of_lane(static_cast<unsigned>(row), store::of(lanes, row).row, 16,
+                             store::of(lanes, row).where);
 }
 
 inline constexpr warp_work kLoad{"ldmatrix", &run_load};
@@ -154,19 +156,19 @@ namespace kzoo {
 
 inline void ldmatrix(unsigned (&r)[4], const void* row,
                      std::source_location where = std::source_location::current()) {
-  sim::mma::load mine{r, static_cast<const unsigned char*>(row)};
+  sim::mma::load mine{r, static_cast<const unsigned char*>(row), where};
   sim::warp_together(sim::mma::kLoad, &mine, where);
 }
 
 inline void ldmatrix_transposed(unsigned (&r)[4], const void* row,
                                 std::source_location where = std::source_location::current()) {
-  sim::mma::load mine{r, static_cast<const unsigned char*>(row)};
+  sim::mma::load mine{r, static_cast<const unsigned char*>(row), where};
   sim::warp_together(sim::mma::kLoadTransposed, &mine, where);
 }
 
 inline void stmatrix(void* row, const unsigned (&r)[4],
                      std::source_location where = std::source_location::current()) {
-  sim::mma::store mine{r, static_cast<unsigned char*>(row)};
+  sim::mma::store mine{r, static_cast<unsigned char*>(row), where};
   sim::warp_together(sim::mma::kStore, &mine, where);
 }
 

@@ -39,14 +39,6 @@ known_barrier* find(cta& in, shared_offset at) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string lack_text(const phase& p) {
-  std::string text;
-  if (p.missing != 0)
-    text = std::to_string(p.missing) + " of " + std::to_string(p.each) + " arrivals";
-  if (p.bytes != 0) text += (text.empty() ? "" : " and ") + std::to_string(p.bytes) + " bytes";
-  return text;
-}
-
 // What an operation on a barrier lacks; empty if it is allowed.
 std::string problem_of(cta& in, shared_offset at, const thread* by) {
   const known_barrier* known = find(in, at);
@@ -98,8 +90,16 @@ std::string barrier_text(shared_offset at, const here& where) {
 
 std::string wait_text(const thread& t) {
   const phase p = phase::of(bits_at(*t.in, t.sm90.barrier));
-  return "mbarrier.wait(" + std::to_string(t.sm90.parity) + ") for " + lack_text(p) +
-         " of the mbarrier at " + address_text(t.sm90.barrier);
+  std::string lacks;
+  if (p.missing != 0)
+    lacks = ", which lacks " + std::to_string(p.missing) + " of " + std::to_string(p.each) +
+            " arrivals";
+  if (p.bytes > 0)
+    lacks += (p.missing != 0 ? " and " : ", which lacks ") + std::to_string(p.bytes) + " bytes";
+  if (p.bytes < 0)
+    lacks += ", which has received " + std::to_string(-p.bytes) + " bytes more than expected";
+  return "mbarrier.wait(" + std::to_string(t.sm90.parity) + ") of the mbarrier at " +
+         address_text(t.sm90.barrier) + lacks;
 }
 
 std::string barrier_problem_at_end(cta& in) {
@@ -114,9 +114,9 @@ std::string barrier_problem_at_end(cta& in) {
   return {};
 }
 
-void check_barrier(thread& t, shared_offset at, const here& where) {
-  if (problem_of(*t.in, at, &t).empty()) return;
-  t.owner->fail_with(t, [&] { return barrier_text(at, where) + problem_of(*t.in, at, &t); });
+void check_barrier(thread& t, cta& in, shared_offset at, const here& where) {
+  if (problem_of(in, at, &t).empty()) return;
+  t.owner->fail_with(t, [&] { return barrier_text(at, where) + problem_of(in, at, &t); });
 }
 
 // Adds for a thread, or ends the launch.
@@ -168,7 +168,7 @@ void mbarrier_arrive_in(std::uint64_t& barrier, unsigned rank, here where) {
 void mbarrier_wait(std::uint64_t& barrier, unsigned parity, here where) {
   thread& t = running();
   const shared_offset at = offset_or_fail(t, &barrier, sizeof barrier, "mbarrier.wait()", where);
-  check_barrier(t, at, where);
+  check_barrier(t, *t.in, at, where);
   if (phase::of(barrier).parity != (parity & 1)) return;
   t.waits = wait_kind::mbarrier;
   t.sm90.barrier = at;

@@ -37,29 +37,45 @@ void block_state::begin(std::uint64_t now) {
   named = {};
 }
 
-void note_write(thread& t, shared_offset at, unsigned bytes) {
+void note_write(thread& t, shared_offset at, unsigned bytes, const here& where) {
   const std::uint64_t now = ++t.owner->sm90().clock;
   for (unsigned byte = 0; byte < bytes; byte += kGranule) {
     granule& g = t.in->sm90.granule_at(at + byte);
     g.written = now;
+    g.change = where;
     g.writer = static_cast<std::uint16_t>(t.linear);
   }
 }
 
-void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes) {
+void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here where) {
   thread& t = running();
   thread& writer = t.in->threads[t.linear / 32 * 32 + lane];
-  if (const auto at = t.owner->offset_of(*t.in, shared, bytes)) note_write(writer, *at, bytes);
+  if (const auto at = t.owner->offset_of(*t.in, shared, bytes))
+    note_write(writer, *at, bytes, where);
 }
 
-bool is_unfenced(const cta& in, const granule& g) {
-  return g.written > in.sm90.begun && g.written > in.threads[g.writer].sm90.fenced;
+void check_settled(thread& t, cta& in, shared_offset at, bool overwrites, const char* who,
+                   const here& where) {
+  if (overwrites) check_unread(t, in, at, who, where);
+  const granule& g = in.sm90.granule_at(at);
+  const bool fenced = g.written <= in.sm90.begun || g.written <= in.threads[g.writer].sm90.fenced;
+  if (g.copies == 0 && fenced) return;
+  t.owner->fail_with(t, [&] {
+    const std::string place = place_text(g.change);
+    return std::string(who) + " (" + place_text(where) + ") " +
+           (overwrites ? "overwrites " : "reads ") + address_text(at) +
+           (g.copies != 0
+                ? ", where a copy (" + place + ") has not arrived"
+                : ", which a thread has written (" + place + ") without fence_async_proxy() since");
+  });
 }
 
-void fail_overwriting_operand(thread& t, const char* who, shared_offset at, const here& where) {
+void check_unread(thread& t, cta& in, shared_offset at, const char* who, const here& where) {
+  const granule& g = in.sm90.granule_at(at);
+  if (g.reads == 0) return;
   t.owner->fail_with(t, [&] {
     return std::string(who) + " (" + place_text(where) + ") overwrites " + address_text(at) +
-           ", which an MMA reads that wgmma_wait() has not waited for";
+           ", which wgmma (" + place_text(g.read) + ") reads before wgmma_wait()";
   });
 }
 

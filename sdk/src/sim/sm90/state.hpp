@@ -31,6 +31,7 @@ inline constexpr shared_offset kStatic = 1u << 18;
 inline constexpr unsigned kGranule = 16;
 struct granule {
   std::uint64_t written = 0;  // the time of the last write by `writer` through the generic proxy
+  here change, read;          // the last write, copy or MMA
   std::uint16_t writer = 0;   // linear thread index
   std::uint16_t copies = 0;   // that have not arrived
   std::uint16_t reads = 0;    // by MMAs that nobody has waited for
@@ -154,14 +155,16 @@ shared_offset offset_or_fail(thread& t, const void* shared, std::size_t bytes, c
 cta& block_of_cluster(thread& t, unsigned rank, const char* who, const here& where);
 
 // Notes the write of a thread through the generic proxy.
-void note_write(thread& t, shared_offset at, unsigned bytes);
-// Whether that has happened without a fence since.
-bool is_unfenced(const cta& in, const granule& g);
-[[noreturn]] void fail_overwriting_operand(thread& t, const char* who, shared_offset at,
-                                           const here& where);
+void note_write(thread& t, shared_offset at, unsigned bytes, const here& where);
+// Ends the launch if a copy into the 16 bytes has not arrived, or if a write there needs a fence.
+// For `overwrites`, also if an MMA reads them.
+void check_settled(thread& t, cta& in, shared_offset at, bool overwrites, const char* who,
+                   const here& where);
+// Ends the launch if an MMA reads the 16 bytes.
+void check_unread(thread& t, cta& in, shared_offset at, const char* who, const here& where);
 
 // Ends the launch if the barrier cannot be used by the thread.
-void check_barrier(thread& t, shared_offset at, const here& where);
+void check_barrier(thread& t, cta& in, shared_offset at, const here& where);
 // Adds arrivals and missing bytes to the phase of a barrier; `by`: null for a copy. Returns what is
 // wrong, or nothing.
 std::string add_to_phase(cta& in, shared_offset at, const thread* by, int arrivals,

@@ -76,18 +76,11 @@ void for_each_granule(cta& in, shared_offset at, unsigned bytes, const Visit& vi
 
 void start(thread& t, const copy_into_shared& copy, const char* who) {
   cta& in = *copy.in;
+  check_barrier(t, in, copy.barrier, copy.where);  // the copy may arrive at once
   for_each_granule(in, copy.to, copy.bytes, [&](granule& g, unsigned byte) {
-    const shared_offset at = copy.to + byte;
-    if (g.reads != 0) fail_overwriting_operand(t, who, at, copy.where);
-    if (g.copies != 0 || is_unfenced(in, g)) {
-      t.owner->fail_with(t, [&] {
-        return std::string(who) + " (" + place_text(copy.where) + ") overwrites " +
-               address_text(at) +
-               (g.copies != 0 ? ", where another copy has not arrived"
-                              : ", which a thread has written without fence_async_proxy() since");
-      });
-    }
+    check_settled(t, in, copy.to + byte, true, who, copy.where);
     g.copies = 1;
+    g.change = copy.where;
   });
   std::memset(t.owner->memory(in, copy.to), 0xff, copy.bytes);
   t.owner->sm90().copies.push_back(copy);
@@ -192,14 +185,8 @@ void tma_store(const void* map, const void* from, box_place at, here where) {
   constexpr const char* kWho = "a store by TMA";
   const matrix_map m = map_or_fail(t, map, kWho, where);
   store_from_shared s{m, at, box_offset(t, m, at, from, kWho, where), 0, where};
-  for_each_granule(*t.in, s.from, box_bytes(m), [&](granule& g, unsigned byte) {
-    if (g.copies == 0 && !is_unfenced(*t.in, g)) return;
-    t.owner->fail_with(t, [&] {
-      return std::string(kWho) + " (" + place_text(where) + ") reads " +
-             address_text(s.from + byte) +
-             (g.copies != 0 ? ", where a copy has not arrived"
-                            : ", which a thread has written without fence_async_proxy() since");
-    });
+  for_each_granule(*t.in, s.from, box_bytes(m), [&](granule&, unsigned byte) {
+    check_settled(t, *t.in, s.from + byte, false, kWho, where);
   });
   s.hash = hash_of_tile(t, s);
   t.sm90.stores.operations.push_back(s);

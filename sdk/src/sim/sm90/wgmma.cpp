@@ -193,24 +193,22 @@ void take_registers(thread& t, warpgroup_step& step, const wgmma_call& call) {
 }
 
 // Checks that an operand in shared memory may be read, and notes that it will be. Returns its hash.
-std::uint64_t begin_reading(thread& t, std::uint64_t bits, int mn, bool mn_major, const char* which,
+std::uint64_t begin_reading(thread& t, std::uint64_t bits, int mn, bool mn_major,
                             const here& where) {
   cta& in = *t.in;
   const std::size_t bytes = in.sm90.dynamic_granules * kGranule;
   std::uint64_t hash = 1;
-  const auto fail = [&](unsigned address, const char* why) {
-    t.owner->fail_with(t, [&] {
-      return "wgmma (" + place_text(where) + ") reads " + which + " at " + address_text(address) +
-             ", " + why;
-    });
-  };
   descriptor::of(bits).for_each_chunk(mn, mn_major, [&](int, int, unsigned address) {
-    if (address + kGranule > bytes) fail(address, "past its end");
+    if (address + kGranule > bytes) {
+      t.owner->fail_with(t, [&] {
+        return "wgmma (" + place_text(where) + ") reads " + address_text(address) +
+               ", past its end";
+      });
+    }
+    check_settled(t, in, address, false, "wgmma", where);
     granule& g = in.sm90.granule_at(address);
-    if (g.copies != 0) fail(address, "where a copy has not arrived");
-    if (is_unfenced(in, g))
-      fail(address, "which a thread has written without fence_async_proxy() since");
     ++g.reads;
+    g.read = where;
     hash = hash_of(hash, in.dynamic_shared + address);
   });
   return hash;
@@ -220,8 +218,8 @@ std::uint64_t begin_reading(thread& t, std::uint64_t bits, int mn, bool mn_major
 void issue(thread& t, warpgroup_step& step) {
   const wgmma_call& call = step.call;
   if (call.fragment == nullptr)
-    step.hash = begin_reading(t, call.a_bits, kRows, call.a_mn_major, "A", step.where);
-  step.hash ^= 3 * begin_reading(t, call.b_bits, call.n, call.b_mn_major, "B", step.where);
+    step.hash = begin_reading(t, call.a_bits, kRows, call.a_mn_major, step.where);
+  step.hash ^= 3 * begin_reading(t, call.b_bits, call.n, call.b_mn_major, step.where);
 }
 
 // Computes MMAs of a warpgroup.

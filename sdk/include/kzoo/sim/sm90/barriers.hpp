@@ -18,7 +18,7 @@ void mbarrier_wait(std::uint64_t& barrier, unsigned parity, here where);
 void fence_mbarrier_init();
 void fence_async_proxy();
 // Notes that a lane of the caller's warp has written shared memory, for fence_async_proxy().
-void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes);
+void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here where);
 
 // If `waits`, returns whether `vote` was true for any of the threads.
 bool named_barrier(int id, unsigned threads, bool waits, bool vote, here where);
