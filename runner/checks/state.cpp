@@ -158,13 +158,39 @@ covered run_repeatedly(candidate& c) {
       fmt::format("{} runs, {}", kRuns, nondeterministic ? "all right" : "bit for bit the same")};
 }
 
+// Finds missing barriers and fences: a seed is an order of warps, and of copies that arrive.
+covered run_in_other_orders(candidate& c) {
+  constexpr std::uint64_t kSeeds = 30;
+  struct fixed_order_again {
+    client::plugin_client& client;
+    ~fixed_order_again() { client.set_schedule(0); }
+  } const at_end{c.client()};
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    if (!c.client().set_schedule(seed)) throw skipped("the seed is that of this process");
+    const std::string with = fmt::format("with --schedule {}: ", seed);
+    try {
+      c.prepare(c.current_problem());
+      run_right(c, with);
+      c.destroy();
+    } catch (const failure& f) {
+      throw failure(f.verdict, with + f.what());
+    }
+  }
+  return {fmt::format("{} orders of warps and copies", kSeeds)};
+}
+
 }  // namespace
 
 std::vector<check> checks_of_state() {
   return {{.name = "new contents", .run = run_new_contents, .is_about_problem = true},
           {.name = "new addresses", .run = run_new_addresses, .is_about_problem = true},
           {.name = "interleaving", .run = run_interleaved, .is_about_problem = true},
-          {.name = "repeats", .run = run_repeatedly, .is_about_problem = true}};
+          {.name = "repeats", .run = run_repeatedly, .is_about_problem = true},
+          {.name = "schedules",
+           .run = run_in_other_orders,
+           .applies_to = [](const candidate& c) { return c.who().simulated; },
+           .is_about_problem = true,
+           .from = tier::paranoid}};
 }
 
 }  // namespace kzoo::checks

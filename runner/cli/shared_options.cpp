@@ -1,5 +1,7 @@
 #include "cli/shared_options.hpp"
 
+#include <cstdint>
+#include <cstdlib>
 #include <map>
 
 namespace kzoo::cli {
@@ -47,6 +49,14 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* na
   add_words(app, "--problems", o.over.problems,
             "Only these problems of all that there would be, numbered from 0: 3,7,12-15");
   return file;
+}
+
+void add_schedule(CLI::App& app) {
+  app.add_option_function<std::uint64_t>(
+         "--schedule",
+         [](std::uint64_t seed) { setenv("KZOO_SIM_SCHEDULE", std::to_string(seed).c_str(), 1); },
+         "Run simulated threads in an order of their own; 0: the usual one")
+      ->type_name("SEED");
 }
 
 void add_tier(CLI::App& app, experiment_options& o) {

@@ -34,6 +34,8 @@ void add_common(CLI::App& app, common_options& o);
 // Returns FILE.
 CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* name = "FILE",
                             const char* help = "Experiment file; also looked up under configs/");
+// The simulator of each worker reads the setting.
+void add_schedule(CLI::App& app);
 void add_tier(CLI::App& app, experiment_options& o);
 void add_cells(CLI::App& app, std::vector<std::string>& cells);
 void add_show_errors(CLI::App& app, bool& show_errors);

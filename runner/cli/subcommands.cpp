@@ -67,6 +67,7 @@ void add_run(CLI::App& runner, call& c) {
   add_common(app, o);
   add_experiment(app, o);
   add_tier(app, o);
+  add_schedule(app);
   add_output(app, o);
   add_resume(app, o);
 }
@@ -156,6 +157,7 @@ void add_validate(CLI::App& runner, call& c) {
   app.add_option("PLUGIN", o.plugin, "name, name:variant, or its file: ./mine.cu, mine.so")
       ->required();
   add_value(app, "--tier", o.tier, "TIER", "quick, full or paranoid; default: full");
+  add_schedule(app);
   add_value(app, "--device", o.device, "NAME", "cpu, cuda or cuda:N");
   add_value(app, "--size", o.size, "SIZE",
             "Size of the problem for the checks that use one: N or MxNxK");

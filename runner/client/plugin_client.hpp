@@ -32,6 +32,9 @@ class plugin_client {
 
   // Limits the plugin to one device from now on: it sees no other GPU.
   virtual void see_only(const results::device&) {}
+  // Runs simulated kernels in the order of a seed from now on, in another session; 0: in the fixed
+  // order. Returns whether it can: only in a worker process.
+  virtual bool set_schedule(std::uint64_t) { return false; }
   // Begins, without waiting, work that needs no library.
   virtual void start() {}
   // Begins the work that the destructor waits for.

@@ -65,6 +65,11 @@ class process_client final : public plugin_client {
     device_ = d.id;
     on_cpu_ = d.abi.kind == KZOO_CPU;
   }
+  bool set_schedule(std::uint64_t seed) override {
+    leave();
+    schedule_ = seed == 0 ? "" : fmt::format("KZOO_SIM_SCHEDULE={}", seed);
+    return true;
+  }
   void start() override {
     if (worker_) return;
     judge_.reset();  // of the previous worker
@@ -77,7 +82,7 @@ class process_client final : public plugin_client {
         std::move(arguments), log_, &confined,
         std::vector<process::given_descriptor>{{output_memory().fd(), process::kSharedMemoryFd},
                                                {memory_.fd(), process::kMatricesFd}},
-        hides_others_);
+        on_cpu_ ? schedule_ : hides_others_);
   }
   void begin_to_end() override {
     if (worker_) worker_->kill();
@@ -250,6 +255,7 @@ class process_client final : public plugin_client {
   static inline process_client* last_ = nullptr;
   std::string device_;        // the device that its processes open first; "": none
   std::string hides_others_;  // the setting that hides all GPUs but one; "": nothing to hide
+  std::string schedule_;      // the setting of the simulator's seed; "": none
   process::output_log log_;
   std::optional<process::child> worker_;
   double memory_limit_ = double(worker::worker_memory_limit());

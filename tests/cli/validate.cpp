@@ -215,6 +215,25 @@ TEST_CASE("tier paranoid finds what only a sanitizer detects", "[cli][hostile]")
   CHECK(outcome_of(other.json(), "memory accesses") == "pass");
 }
 
+TEST_CASE("tier paranoid finds the order in which a simulated kernel is wrong", "[cli][hostile]") {
+  const std::string of =
+      "validate launches:race_of_warps --device cpu --dtype f32 --json - "
+      "--plugin-dir " +
+      shell_word(hostile_folder());
+  CHECK(runner(of + " --tier quick").code == 0);
+  const auto found = runner(of + " --tier paranoid");
+  INFO(found.err);
+  CHECK(found.code == 1);
+  std::string detail;
+  for (const auto& f : found.json().at("variants").at(0).at("checks")) {
+    if (f.at("check") == "schedules") detail = f.at("detail").get<std::string>();
+  }
+  INFO(detail);
+  REQUIRE(contains(detail, "with --schedule "));
+  const std::string seed = detail.substr(0, detail.find(':')).substr(16);
+  CHECK(runner(of + " --tier quick --schedule " + seed).code == 1);
+}
+
 TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
   const auto file = shell_word(plugin_folder("cpu") / "every_type.so");
   const auto ran = runner("validate " + file + ":smem --size 20x30x40 --dtype i32 --json -");

@@ -145,6 +145,30 @@ struct crashes_in_destroy : honest {
 
 }  // namespace
 
+// Warps read what the warp before has stored, without a barrier. In the simulator's fixed order
+// that is right.
+__global__ void race_of_warps_kernel(gemm g) {
+  __shared__ float sums[256];
+  const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x), warp = thread / 32;
+  const auto store = [&](int of) {
+    const int row = static_cast<int>(blockIdx.y) * 16 + of / 16,
+              col = static_cast<int>(blockIdx.x) * 16 + of % 16;
+    if (row < g.m && col < g.n) g.store(row, col, sums[of]);
+  };
+  const bool inside = hostile::row() < g.m && hostile::col() < g.n;
+  const float sum = inside ? hostile::dot(g, hostile::row(), hostile::col(), g.k) : 0;
+  __syncthreads();
+  sums[thread] = sum;
+  if (warp >= 1 && warp <= 6) store(thread - 32);
+  if (warp >= 6) store(thread);
+}
+struct race_of_warps {
+  using types = kzoo::types<float>;
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    hostile::launch(race_of_warps_kernel, g, stream);
+  }
+};
+
 KZOO_PLUGIN("launches", "Fails, crashes, hangs or races while it is launched",
             kzoo::variant<too_many_threads>("too_many_threads", "four times its __launch_bounds__"),
             kzoo::variant<unchecked>("unchecked", "ignores a failed launch"),
@@ -152,5 +176,6 @@ KZOO_PLUGIN("launches", "Fails, crashes, hangs or races while it is launched",
             kzoo::variant<never_returns>("never_returns", "has to be killed"),
             kzoo::variant<divergent_barrier>("divergent_barrier", "undefined in CUDA"),
             kzoo::variant<race>("race", "right in most runs"),
+            kzoo::variant<race_of_warps>("race_of_warps", "right in the simulator's usual order"),
             kzoo::variant<crashes_in_destroy>("crashes_in_destroy", "aborts when it is destroyed"),
             kzoo::variant<honest>("honest", "must pass"));

@@ -35,6 +35,13 @@ thread* thread_list::pop() {
   return first;
 }
 
+void thread_list::remove(thread& t) {
+  thread* before = nullptr;
+  for (thread* i = head_; i != &t; i = i->next) before = i;
+  (before == nullptr ? head_ : before->next) = t.next;
+  if (tail_ == &t) tail_ = before;
+}
+
 void thread_list::take_all(thread_list& other) {
   if (other.empty()) return;
   (head_ == nullptr ? head_ : tail_->next) = other.head_;
@@ -55,8 +62,9 @@ block_runner::block_runner() {
 #endif
 }
 
-void block_runner::prepare(const grid_request& request) {
+void block_runner::prepare(const grid_request& request, std::uint64_t seed) {
   request_ = &request;
+  seed_ = seed;
   const dim3 block = request.block;
   const dim3 cluster = request.cluster;
   const std::size_t per_block = static_cast<std::size_t>(block.x) * block.y * block.z;
@@ -106,6 +114,7 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
     in.exited = 0;
     in.sm90.begin(sm90_.clock);
   }
+  schedule_.begin(seed_, number, threads_.size() / 32 + 1);
   poison_shared();
   if (watching != nullptr) {
     const auto count = static_cast<unsigned>(threads_.size());
@@ -230,7 +239,7 @@ void block_runner::fiber_main(fcontext::transfer_t transfer) {
 void block_runner::run_threads(fiber& on) {
   do {
     start_next(on);
-  } while (ready_.empty() && next_ < threads_.size());
+  } while ((ready_.empty() || schedule_.begins_first()) && next_ < threads_.size());
 }
 
 void block_runner::start_next(fiber& on) {
@@ -258,11 +267,26 @@ void block_runner::start_next(fiber& on) {
 // The next thread to continue. If there is none, copies arrive.
 thread* block_runner::next_ready() {
   while (failure_ == nullptr) {
-    if (thread* t = ready_.pop()) return t;
+    thread* const t = schedule_.is_random() ? next_by_schedule() : ready_.pop();
+    if (t != nullptr) return t;
     if (sm90_.copies.empty()) break;
-    sm90::finish_copy(*this, 0);
+    const std::size_t count = sm90_.copies.size();
+    sm90::finish_copy(*this, schedule_.is_random() ? schedule_.choose(count) : 0);
   }
   return nullptr;
+}
+
+// Null if a copy comes first.
+thread* block_runner::next_by_schedule() {
+  schedule_.step();
+  const auto priority = [&](const thread& t) {
+    return schedule_.priority(static_cast<std::size_t>(&t - threads_.data()) / 32);
+  };
+  thread* const best = ready_.best(priority);
+  if (best == nullptr) return nullptr;
+  if (!sm90_.copies.empty() && schedule_.copy_priority() > priority(*best)) return nullptr;
+  ready_.remove(*best);
+  return best;
 }
 
 void block_runner::give_up(fiber& on) {
@@ -271,9 +295,16 @@ void block_runner::give_up(fiber& on) {
 }
 
 void block_runner::suspend(thread& t) {
-  if (thread* next = next_ < threads_.size() ? ready_.pop() : next_ready()) {
+  const bool can_begin = next_ < threads_.size();
+  thread* next = nullptr;
+  if (!can_begin || (schedule_.is_random() && !schedule_.begins_first())) {
+    next = next_ready();
+  } else if (!schedule_.is_random()) {
+    next = ready_.pop();
+  }
+  if (next != nullptr) {
     if (next != &t) resume_another(t, *next->on);
-  } else if (next_ < threads_.size()) {
+  } else if (can_begin && failure_ == nullptr) {
     resume_another(t, idle_fiber());
   } else {
     resume_another(t, native_);  // no thread can ever continue

@@ -23,6 +23,7 @@
 #include "faults.hpp"
 #include "in_flight.hpp"
 #include "observer.hpp"
+#include "schedule.hpp"
 #include "sm90/state.hpp"
 #include "stack_pool.hpp"
 #include "static_shared.hpp"
@@ -83,6 +84,16 @@ class thread_list {
   bool empty() const { return head_ == nullptr; }
   void push(thread& t);
   thread* pop();
+  // The thread with the highest rank, which stays in the list; null if it is empty.
+  template <class Rank>
+  thread* best(const Rank& rank) const {
+    thread* found = head_;
+    for (thread* t = head_; t != nullptr; t = t->next) {
+      if (rank(*t) > rank(*found)) found = t;
+    }
+    return found;
+  }
+  void remove(thread& t);
   void take_all(thread_list& other);
 
  private:
@@ -131,8 +142,8 @@ class block_runner {
   block_runner(const block_runner&) = delete;
   block_runner& operator=(const block_runner&) = delete;
 
-  // Call it before a launch's first block. `request` must outlive the blocks.
-  void prepare(const grid_request& request);
+  // Call it before a launch's first block. `request` must outlive the blocks. `seed`: see schedule.
+  void prepare(const grid_request& request, std::uint64_t seed);
 
   // Runs cluster `number` of the grid, whose first block is `block_idx`. Null if all threads ran to
   // their ends.
@@ -185,6 +196,7 @@ class block_runner {
   void prepare_block(cta& in, unsigned rank);
   void enter(cta& in);
   thread* next_ready();
+  thread* next_by_schedule();
   void poison_shared();
   void abandon_fibers();
   fiber& idle_fiber();
@@ -196,7 +208,9 @@ class block_runner {
   std::span<cta> ctas_;        // those of this launch's clusters
   cta* entered_ = nullptr;     // the block whose static shared memory is in place
   sm90::cluster_state sm90_;
-  unsigned yields_ = 0;   // since a copy arrived
+  unsigned yields_ = 0;  // so far
+  std::uint64_t seed_ = 0;
+  schedule schedule_;
   std::size_t next_ = 0;  // thread to start
   std::size_t exited_ = 0;
   thread_list ready_;

@@ -42,11 +42,13 @@ struct job {
   explicit job(const grid_request& r)
       : request(r),
         clusters(r.grid.x / r.cluster.x, r.grid.y / r.cluster.y, r.grid.z / r.cluster.z),
-        count(static_cast<std::uint64_t>(clusters.x) * clusters.y * clusters.z) {}
+        count(static_cast<std::uint64_t>(clusters.x) * clusters.y * clusters.z),
+        seed(schedule_seed()) {}
 
   const grid_request& request;
   dim3 clusters;  // the grid in clusters, which mostly have one block
   std::uint64_t count;
+  std::uint64_t seed;
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> failed{false};
 
@@ -70,7 +72,7 @@ struct job {
     std::uint64_t cluster = 0;
     try {
       if (runner == nullptr) runner = std::make_unique<block_runner>();
-      runner->prepare(request);
+      runner->prepare(request, seed);
       const dim3 &c = clusters, &of = request.cluster;
       while (!failed && (cluster = next.fetch_add(1, std::memory_order_relaxed)) < count) {
         const uint3 first_block{static_cast<unsigned>(cluster % c.x) * of.x,
