@@ -51,6 +51,7 @@ void block_counter::interval(const kzoo_xray_interval& what) {
   block_ = what.block;
   warp_ = what.warp;
   interval_ = what.number;
+  unordered_ = what.unordered != 0;
   meetings_.fill(0);
   replay_.run(what, lanes_[what.warp], *this);
   end_merging();
@@ -138,7 +139,7 @@ void block_counter::look_for_hazards(const warp_step& step, access kind, std::ui
     });
   }
   const bool together = (step.event->flags & KZOO_XRAY_WHOLE_WARP) != 0;
-  touching_warp who{block_, warp_, interval_, place, touch::read, together, &meetings_};
+  touching_warp who{block_, warp_, interval_, place, touch::read, together, unordered_, &meetings_};
   if (step.event->kind == KZOO_XRAY_WRITE) who.how = touch::write;
   if (step.event->kind == KZOO_XRAY_ATOMIC) who.how = touch::atomic;
   if (is_shared(kind)) {

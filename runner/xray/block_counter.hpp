@@ -59,7 +59,8 @@ class block_counter final : replay_visitor {
   warp_replay replay_;
   std::vector<std::array<std::uint32_t, kWarp>> lanes_;  // of each warp: their contexts
   std::uint64_t block_ = 0;
-  std::uint32_t warp_ = 0, interval_ = 0;        // being replayed
+  std::uint32_t warp_ = 0, interval_ = 0;  // being replayed
+  bool unordered_ = false;
   std::array<std::uint16_t, kWarp> meetings_{};  // of its lanes, in this interval
   merged_loads pending_;
   std::vector<site> sites_;

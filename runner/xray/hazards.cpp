@@ -95,6 +95,10 @@ void shared_shadow::touch_word(word& w, const touching_warp& who, const side& no
     w.written_in = block_;
     w.written = 0;
   }
+  if (who.unordered) {
+    if (who.how != touch::read) w.written |= now.bytes;
+    return;
+  }
   check(w.writer, now, who);
   if (who.how != touch::write && !who.together && (w.written & now.bytes) != now.bytes) {
     log_.add(hazard::shared_unwritten, who.place, who.place, [&] {

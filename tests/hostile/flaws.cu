@@ -2,7 +2,9 @@
 // comment must be found. Results do not matter. Blocks have 64 threads; 64x64x32 makes 2 x 2
 // blocks.
 
+#include <kzoo/mbarrier.hpp>
 #include <kzoo/plugin.hpp>
+#include <kzoo/warpgroup.hpp>
 
 namespace {
 
@@ -215,6 +217,27 @@ __global__ void none(gemm g) {
   own(g) = neighbour + sum;
 }
 
+// Correct: nothing may be found, although no __syncthreads() is between the accesses.
+__global__ void other_barriers(gemm g) {
+  __shared__ float s[64];
+  __shared__ kzoo::mbarrier full;
+  if (thread() == 0) {
+    full.init(32);
+    kzoo::fence_mbarrier_init();
+  }
+  __syncthreads();
+  if (thread() < 32) {
+    s[thread()] = g.a[thread()];
+    full.arrive();
+  }
+  full.wait(0);
+  const float first = s[thread() % 32];
+  kzoo::named_barrier<64>(1);
+  s[63 - thread()] = first;
+  kzoo::named_barrier<64>(1);
+  own(g) = s[thread()];
+}
+
 template <auto kKernel, int kDynamicShared = 0>
 struct flaw {
   using types = kzoo::types<float>;
@@ -254,4 +277,5 @@ KZOO_PLUGIN("flaws", "Kernels with one flaw each", KZOO_FLAW(no_barrier),
             kzoo::variant<with_workspace>("reads_workspace", "one flaw"), KZOO_FLAW(row_too_long),
             KZOO_FLAW(one_past), KZOO_FLAW(negative), KZOO_DYNAMIC_FLAW(dynamic_past),
             KZOO_FLAW(a_past_its_end), KZOO_FLAW(odd_row), KZOO_FLAW(padded_by_one),
-            kzoo::variant<flaw<none>>("none", "no flaw"));
+            kzoo::variant<flaw<none>>("none", "no flaw"),
+            kzoo::variant<flaw<other_barriers>>("other_barriers", "no flaw"));

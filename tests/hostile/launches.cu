@@ -143,8 +143,6 @@ struct crashes_in_destroy : honest {
   ~crashes_in_destroy() { std::abort(); }
 };
 
-}  // namespace
-
 // Warps read what the warp before has stored, without a barrier. In the simulator's fixed order
 // that is right.
 __global__ void race_of_warps_kernel(gemm g) {
@@ -168,6 +166,8 @@ struct race_of_warps {
     hostile::launch(race_of_warps_kernel, g, stream);
   }
 };
+
+}  // namespace
 
 KZOO_PLUGIN("launches", "Fails, crashes, hangs or races while it is launched",
             kzoo::variant<too_many_threads>("too_many_threads", "four times its __launch_bounds__"),

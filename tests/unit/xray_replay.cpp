@@ -46,6 +46,7 @@ std::string replayed(const std::vector<log_of_lane>& logs) {
                                 0,
                                 0,
                                 lanes.data(),
+                                0,
                                 0};
   call_contexts contexts;
   warp_replay replay(contexts);

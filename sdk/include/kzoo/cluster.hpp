@@ -57,8 +57,7 @@ __device__ __forceinline__ float load_of_block(const float* shared, unsigned ran
       : "memory");
   return value;
 #else
-  return *static_cast<const float*>(
-      sim::sm90::in_block_of_cluster(shared, sizeof(float), rank, where));
+  return sim::sm90::load_of_block(shared, rank, where);
 #endif
 }
 

@@ -60,6 +60,7 @@ typedef struct kzoo_xray_interval {
   uint32_t number; /* barriers passed before */
   const kzoo_xray_lane* lanes;
   uint32_t at_barrier; /* 1: ends at a barrier; 0: at the warp's end, or an error */
+  uint32_t unordered;  /* 1: the block has other barriers, too, by which warps may be ordered */
 } kzoo_xray_interval;
 
 /* The runner's functions; none may throw. `self` is the runner's; `worker` is the result of

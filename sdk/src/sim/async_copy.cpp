@@ -9,7 +9,8 @@ namespace kzoo::sim {
 void copy_async(void* shared, const void* global, unsigned bytes, bool inside,
                 std::source_location where) {
   thread& t = running();
-  const auto at = t.owner->offset_of(*t.in, shared, bytes);
+  std::optional<sm90::shared_offset> at;
+  if (sm90::follows_async_proxy) at = t.owner->offset_of(*t.in, shared, bytes);
   if (at) {
     sm90::check_unread(t, *t.in, *at, "cp.async", where);
     sm90::granule& g = t.in->sm90.granule_at(*at);

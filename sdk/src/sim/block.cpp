@@ -117,13 +117,18 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
   schedule_.begin(seed_, number, threads_.size() / 32 + 1);
   poison_shared();
   if (watching != nullptr) {
-    const auto count = static_cast<unsigned>(threads_.size());
-    watching->begin_block(number, *request_, threads_.data(), count);
+    const dim3 grid = request_->grid;
+    for (cta& in : ctas_) {
+      const std::uint64_t row = std::uint64_t{in.index.z} * grid.y + in.index.y;
+      watching->begin_block(row * grid.x + in.index.x, *request_, in.threads);
+    }
   }
   native_.switch_to(idle_fiber());
   current = nullptr;
   if (watching == nullptr && ctas_.size() == 1) static_shared_.note_use(request_->kernel);
-  if (watching != nullptr) watching->end_block();
+  if (watching != nullptr) {
+    for (cta& in : ctas_) watching->end_block(in.threads);
+  }
   if (failure_ == nullptr && exited_ != threads_.size()) {
     failure_ =
         std::make_exception_ptr(error(KZOO_ERROR, describe_divergence(threads_, where_text())));

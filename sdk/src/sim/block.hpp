@@ -57,7 +57,7 @@ struct async_copy {
   void* to;
   const void* from;  // null: zeros
   unsigned bytes;
-  std::optional<sm90::shared_offset> at;  // `to`, unless it is not in shared memory
+  std::optional<sm90::shared_offset> at;  // `to`, if it is followed
   std::source_location where;
 };
 
@@ -152,6 +152,8 @@ class block_runner {
   // Whether the address is on the stack of a thread of this block.
   bool is_on_stack(std::uintptr_t address) const { return stacks_.holds(address); }
   std::string where_text() const;  // "kernel k, block (0,0,0)"
+
+  std::shared_ptr<void> observed;  // the observer's own, of this OS thread
 
   std::span<cta> ctas() { return ctas_; }
   sm90::cluster_state& sm90() { return sm90_; }

@@ -78,7 +78,7 @@ struct job {
         const uint3 first_block{static_cast<unsigned>(cluster % c.x) * of.x,
                                 static_cast<unsigned>(cluster / c.x % c.y) * of.y,
                                 static_cast<unsigned>(cluster / c.x / c.y) * of.z};
-        if (watching != nullptr && !watching->wants_block(cluster)) continue;
+        if (watching != nullptr && !watching->wants_block(cluster * of.x * of.y * of.z)) continue;
         if (auto error = runner->run(first_block, cluster)) report(cluster, std::move(error));
       }
     } catch (...) {  // no memory for threads or stacks

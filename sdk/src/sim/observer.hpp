@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <kzoo/sim/device.hpp>
 #include <kzoo/sim/grid.hpp>
@@ -15,18 +16,20 @@ class observer {
  public:
   virtual void begin_launch(const grid_request& request) = 0;
   virtual bool wants_block(std::uint64_t block) = 0;
-  // `threads` is an array of `count`, in order.
-  virtual void begin_block(std::uint64_t block, const grid_request& request, thread* threads,
-                           unsigned count) = 0;
+  // `threads` are those of the block, in order. Blocks of a cluster begin and end together.
+  virtual void begin_block(std::uint64_t block, const grid_request& request,
+                           std::span<thread> threads) = 0;
   virtual void begin_thread(thread& t) = 0;
   virtual void reach_barrier(thread& t) = 0;
+  // The thread's block has a barrier other than __syncthreads().
+  virtual void has_other_barrier(thread& t) = 0;
   // A warp operation: before and after the thread has met the others.
   virtual void meet(thread& t) = 0;
   // The thread begins or ends an operation of its whole warp.
   virtual void act_for_warp(thread& t, bool begins) = 0;
   virtual void end_thread(thread& t) = 0;
   // After an error, too.
-  virtual void end_block() = 0;
+  virtual void end_block(std::span<thread> threads) = 0;
 
  protected:
   ~observer() = default;

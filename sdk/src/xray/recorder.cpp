@@ -1,7 +1,8 @@
 #include "recorder.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <deque>
+#include <memory>
 #include <span>
 
 #include <link.h>
@@ -31,6 +32,7 @@ class worker {
     }
     block_ = block;
     threads_ = threads;
+    other_barriers_ = false;
     logs_.resize(threads.size());
     warps_.assign((threads.size() + kWarp - 1) / kWarp, {});
     const auto dynamic = reinterpret_cast<std::uintptr_t>(threads[0].dynamic_shared);
@@ -45,6 +47,8 @@ class worker {
     log.events.clear();
     t.log = &log;
   }
+
+  void has_other_barrier() { other_barriers_ = true; }
 
   // Ends the thread's records in this interval.
   void arrive(const thread& t, bool at_barrier) {
@@ -110,7 +114,8 @@ class worker {
                                     number,
                                     w.interval,
                                     lanes,
-                                    w.at_barrier ? 1u : 0u};
+                                    w.at_barrier ? 1u : 0u,
+                                    other_barriers_ ? 1u : 0u};
       sink.interval(runner_side_, &what);
     }
     for (lane_log& log : logs) {
@@ -126,6 +131,7 @@ class worker {
 
   void* runner_side_ = nullptr;
   std::uint64_t block_ = 0;
+  bool other_barriers_ = false;
   std::span<thread> threads_;
   std::vector<lane_log> logs_;
   std::vector<warp> warps_;
@@ -133,9 +139,14 @@ class worker {
   std::size_t bytes_ = 0;
 };
 
-worker& this_worker() {
-  thread_local worker own;
-  return own;
+// One for each block of a cluster. No thread-local variable: these are exchanged with a block's
+// static shared memory.
+worker& worker_of(const thread& t) {
+  std::shared_ptr<void>& observed = t.owner->observed;
+  if (observed == nullptr) observed = std::make_shared<std::deque<worker>>();
+  auto& workers = *static_cast<std::deque<worker>*>(observed.get());
+  while (workers.size() <= t.in->rank) workers.emplace_back();
+  return workers[t.in->rank];
 }
 
 class recorder final : public observer {
@@ -150,18 +161,19 @@ class recorder final : public observer {
     sink.begin_launch(sink.self, &launch);
   }
   bool wants_block(std::uint64_t block) override { return sink.wants_block(sink.self, block) != 0; }
-  void begin_block(std::uint64_t block, const grid_request& request, thread* threads,
-                   unsigned count) override {
-    this_worker().begin_block(block, request, {threads, count});
+  void begin_block(std::uint64_t block, const grid_request& request,
+                   std::span<thread> threads) override {
+    worker_of(threads[0]).begin_block(block, request, threads);
   }
-  void begin_thread(thread& t) override { this_worker().begin_thread(t); }
-  void reach_barrier(thread& t) override { this_worker().arrive(t, true); }
-  void end_thread(thread& t) override { this_worker().arrive(t, false); }
+  void begin_thread(thread& t) override { worker_of(t).begin_thread(t); }
+  void reach_barrier(thread& t) override { worker_of(t).arrive(t, true); }
+  void has_other_barrier(thread& t) override { worker_of(t).has_other_barrier(); }
+  void end_thread(thread& t) override { worker_of(t).arrive(t, false); }
   void meet(thread&) override { record_step(KZOO_XRAY_SYNC, 0, &__ehdr_start); }
   void act_for_warp(thread& t, bool begins) override {
     t.log->flags = begins ? KZOO_XRAY_WHOLE_WARP : 0;
   }
-  void end_block() override { this_worker().end_block(); }
+  void end_block(std::span<thread> threads) override { worker_of(threads[0]).end_block(); }
 };
 
 lane_log* running_log() {
@@ -171,7 +183,7 @@ lane_log* running_log() {
 
 void push(lane_log& log, const kzoo_xray_event& event) {
   if (log.events.size() == log.events.capacity()) [[unlikely]]
-    this_worker().grow(log);
+    worker_of(running()).grow(log);
   log.events.push_back(event);
 }
 

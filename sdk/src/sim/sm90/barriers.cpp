@@ -1,6 +1,8 @@
 // Named barriers, and the barrier of a cluster.
 #include <kzoo/sim/sm90/barriers.hpp>
 
+#include <cstring>
+
 #include "../block.hpp"
 
 namespace kzoo::sim::sm90 {
@@ -38,6 +40,7 @@ bool named_barrier(int id, unsigned threads, bool waits, bool vote, here where) 
              std::to_string(t.in->threads.size());
     });
   }
+  if (watching != nullptr) watching->has_other_barrier(t);
   named_barrier_state& b = t.in->sm90.named[static_cast<std::size_t>(id)];
   if (b.arrived == 0) {
     b.expected = threads;
@@ -71,6 +74,7 @@ unsigned cluster_rank() { return running().in->rank; }
 
 void cluster_sync(here where) {
   thread& t = running();
+  if (watching != nullptr) watching->has_other_barrier(t);
   auto& waiting = t.owner->sm90().at_cluster_barrier;
   const std::span<cta> blocks = t.owner->ctas();
   if (waiting.size() + 1 == blocks.size() * t.in->threads.size()) {
@@ -92,10 +96,13 @@ cta& block_of_cluster(thread& t, unsigned rank, const char* who, const here& whe
   });
 }
 
-const void* in_block_of_cluster(const void* shared, unsigned bytes, unsigned rank, here where) {
+float load_of_block(const float* shared, unsigned rank, here where) {
   thread& t = running();
-  const shared_offset at = offset_or_fail(t, shared, bytes, "load_of_block()", where);
-  return t.owner->memory(block_of_cluster(t, rank, "load_of_block()", where), at);
+  const shared_offset at = offset_or_fail(t, shared, sizeof *shared, "load_of_block()", where);
+  float value = 0;
+  std::memcpy(&value, t.owner->memory(block_of_cluster(t, rank, "load_of_block()", where), at),
+              sizeof value);
+  return value;
 }
 
 }  // namespace kzoo::sim::sm90

@@ -137,6 +137,7 @@ void mbarrier_init(std::uint64_t& barrier, unsigned arrivals, here where) {
              "): a phase has 1 to 2^20 - 1 arrivals";
     });
   }
+  if (watching != nullptr) watching->has_other_barrier(t);
   barrier = phase{arrivals, arrivals, 0, 0}.bits();
   if (known_barrier* known = find(*t.in, at)) {
     *known = {at, &t, where};

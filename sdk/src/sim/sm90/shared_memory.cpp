@@ -8,6 +8,10 @@
 
 namespace kzoo::sim::sm90 {
 
+bool follows_async_proxy = false;
+
+bool follow_async_proxy() { return follows_async_proxy = true; }
+
 std::string place_text(const here& where) {
   const char* file = where.file_name();
   const char* slash = std::strrchr(file, '/');
@@ -22,7 +26,7 @@ std::string address_text(shared_offset at) {
 void block_state::prepare(std::size_t dynamic_bytes, std::size_t static_bytes,
                           std::size_t threads) {
   dynamic_granules = (dynamic_bytes + kGranule - 1) / kGranule;
-  granules.assign(dynamic_granules + static_bytes / kGranule + 1, {});
+  if (follows_async_proxy) granules.assign(dynamic_granules + static_bytes / kGranule + 1, {});
   constexpr std::size_t kWarpgroup = 128;
   warpgroups.resize(threads / kWarpgroup);
 }
@@ -48,6 +52,7 @@ void note_write(thread& t, shared_offset at, unsigned bytes, const here& where) 
 }
 
 void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here where) {
+  if (!follows_async_proxy) return;
   thread& t = running();
   thread& writer = t.in->threads[t.linear / 32 * 32 + lane];
   if (const auto at = t.owner->offset_of(*t.in, shared, bytes))

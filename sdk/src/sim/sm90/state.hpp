@@ -139,6 +139,8 @@ struct cluster_state {
   }
 };
 
+extern bool follows_async_proxy;
+
 std::string place_text(const here& where);   // "k.cu:7"
 std::string address_text(shared_offset at);  // "byte 7 of dynamic shared memory"
 std::string wait_text(const thread& t);      // what it waits for at an mbarrier

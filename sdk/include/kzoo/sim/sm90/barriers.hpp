@@ -25,8 +25,8 @@ bool named_barrier(int id, unsigned threads, bool waits, bool vote, here where);
 
 unsigned cluster_rank();
 void cluster_sync(here where);
-// The same address in the shared memory of another block of the cluster.
-const void* in_block_of_cluster(const void* shared, unsigned bytes, unsigned rank, here where);
+// From the same address in the shared memory of another block of the cluster.
+float load_of_block(const float* shared, unsigned rank, here where);
 
 // PTX's address of dynamic shared memory.
 unsigned address_in_shared(const void* shared, here where);
