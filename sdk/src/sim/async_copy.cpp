@@ -5,20 +5,29 @@
 #include "block.hpp"
 
 namespace kzoo::sim {
+namespace {
+
+// Notes a copy in flight, unless the module has no use for it.
+sm90::shared_offset follow(thread& t, const void* shared, unsigned bytes,
+                           const std::source_location& where) {
+  if (!sm90::follows_async_proxy) return sm90::kNowhere;
+  const auto at = t.owner->offset_of(*t.in, shared, bytes);
+  if (!at) return sm90::kNowhere;
+  sm90::check_unread(t, *t.in, *at, "cp.async", where);
+  sm90::granule& g = t.in->sm90.granule_at(*at);
+  ++g.copies;
+  g.change = where;
+  return *at;
+}
+
+}  // namespace
 
 void copy_async(void* shared, const void* global, unsigned bytes, bool inside,
                 std::source_location where) {
   thread& t = running();
-  std::optional<sm90::shared_offset> at;
-  if (sm90::follows_async_proxy) at = t.owner->offset_of(*t.in, shared, bytes);
-  if (at) {
-    sm90::check_unread(t, *t.in, *at, "cp.async", where);
-    sm90::granule& g = t.in->sm90.granule_at(*at);
-    ++g.copies;
-    g.change = where;
-  }
+  const sm90::shared_offset at = follow(t, shared, bytes, where);
   std::memset(shared, 0xff, bytes);
-  t.copies.operations.push_back({shared, inside ? global : nullptr, bytes, at, where});
+  t.copies.add({shared, inside ? global : nullptr, where, bytes, at});
 }
 
 void commit_copies() { running().copies.commit(); }
@@ -31,15 +40,15 @@ void wait_for_copies(unsigned pending) {
     } else {
       std::memset(copy.to, 0, copy.bytes);
     }
-    if (!copy.at) return;
-    --t.in->sm90.granule_at(*copy.at).copies;
-    sm90::note_write(t, *copy.at, copy.bytes, copy.where);
+    if (copy.at == sm90::kNowhere) return;
+    --t.in->sm90.granule_at(copy.at).copies;
+    sm90::note_write(t, copy.at, copy.bytes, copy.where);
   });
 }
 
 void drop_copies(thread& t) {
-  for (const async_copy& copy : t.copies.operations) {
-    if (copy.at) --t.in->sm90.granule_at(*copy.at).copies;
+  for (const async_copy& copy : t.copies.all()) {
+    if (copy.at != sm90::kNowhere) --t.in->sm90.granule_at(copy.at).copies;
   }
   t.copies.clear();
 }

@@ -56,9 +56,9 @@ struct lane_log;
 struct async_copy {
   void* to;
   const void* from;  // null: zeros
-  unsigned bytes;
-  std::optional<sm90::shared_offset> at;  // `to`, if it is followed
   std::source_location where;
+  unsigned bytes;
+  sm90::shared_offset at;  // `to`, if it is followed; else kNowhere
 };
 
 struct thread : thread_view {

@@ -3,37 +3,49 @@
 
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace kzoo::sim {
 
-// Oldest first. Those after the last commit are in no group yet.
 template <class Operation>
-struct in_flight {
-  std::vector<Operation> operations;
-  std::vector<std::size_t> groups;  // operations in each
-  std::size_t grouped = 0;
-
+class in_flight {
+ public:
+  void add(const Operation& operation) { operations_.push_back(operation); }
+  // Groups the operations since the last group.
   void commit() {
-    groups.push_back(operations.size() - grouped);
-    grouped = operations.size();
+    groups_.push_back(operations_.size() - grouped_);
+    grouped_ = operations_.size();
   }
   // Calls finish(operation) for all groups but the youngest `pending`.
   template <class Finish>
   void wait(std::size_t pending, const Finish& finish) {
-    if (groups.size() <= pending) return;
-    const auto done = static_cast<std::ptrdiff_t>(groups.size() - pending);
-    const std::size_t count = std::accumulate(groups.begin(), groups.begin() + done, std::size_t{});
-    for (std::size_t i = 0; i < count; ++i) finish(operations[i]);
-    operations.erase(operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(count));
-    groups.erase(groups.begin(), groups.begin() + done);
-    grouped -= count;
+    if (groups_.size() <= pending) return;
+    const auto done = groups_.begin() + static_cast<std::ptrdiff_t>(groups_.size() - pending);
+    const std::size_t end = std::accumulate(groups_.begin(), done, first_);
+    for (; first_ < end; ++first_) finish(operations_[first_]);
+    groups_.erase(groups_.begin(), done);
+    // The finished operations are kept until they are the larger part.
+    if (2 * first_ < operations_.size()) return;
+    operations_.erase(operations_.begin(),
+                      operations_.begin() + static_cast<std::ptrdiff_t>(first_));
+    grouped_ -= first_;
+    first_ = 0;
   }
+  // Oldest first.
+  std::span<const Operation> all() const { return std::span(operations_).subspan(first_); }
+  bool has_groups() const { return !groups_.empty(); }
   void clear() {
-    operations.clear();
-    groups.clear();
-    grouped = 0;
+    operations_.clear();
+    groups_.clear();
+    first_ = grouped_ = 0;
   }
+
+ private:
+  std::vector<Operation> operations_;
+  std::vector<std::size_t> groups_;  // operations in each, oldest first
+  std::size_t first_ = 0;            // that is not finished
+  std::size_t grouped_ = 0;          // those before are in a group, or were
 };
 
 }  // namespace kzoo::sim

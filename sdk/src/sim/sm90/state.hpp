@@ -26,6 +26,7 @@ namespace kzoo::sim::sm90 {
 // An address of a block's shared memory: its dynamic bytes begin at 0, its static bytes at kStatic.
 using shared_offset = unsigned;
 inline constexpr shared_offset kStatic = 1u << 18;
+inline constexpr shared_offset kNowhere = ~0u;
 
 // 16 bytes of shared memory.
 inline constexpr unsigned kGranule = 16;

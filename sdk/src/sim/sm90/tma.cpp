@@ -189,7 +189,7 @@ void tma_store(const void* map, const void* from, box_place at, here where) {
     check_settled(t, *t.in, s.from + byte, false, kWho, where);
   });
   s.hash = hash_of_tile(t, s);
-  t.sm90.stores.operations.push_back(s);
+  t.sm90.stores.add(s);
 }
 
 void tma_store_commit() { running().sm90.stores.commit(); }
@@ -212,10 +212,10 @@ void tma_store_wait_read(unsigned pending, here) {
 }
 
 std::string store_problem_at_end(const thread& t) {
-  const auto& stores = t.sm90.stores;
-  if (stores.operations.empty()) return {};
-  return "a block has ended before a store by TMA (" + place_text(stores.operations.front().where) +
-         ") " + (stores.groups.empty() ? "was committed" : "has read its tile");
+  const auto stores = t.sm90.stores.all();
+  if (stores.empty()) return {};
+  return "a block has ended before a store by TMA (" + place_text(stores.front().where) + ") " +
+         (t.sm90.stores.has_groups() ? "has read its tile" : "was committed");
 }
 
 }  // namespace kzoo::sim::sm90
