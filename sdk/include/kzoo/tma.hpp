@@ -43,6 +43,8 @@ struct alignas(64) batch_tensor_map {
 
 #if !defined(KZOO_REAL_CUDA)
 namespace detail {
+inline const bool kTmaIsFollowed = sim::sm90::follow_async_proxy();
+
 // Starts loading a tile's panels.
 template <class Tile>
 void simulate_load(const void* map, typename Tile::element* tile, sim::sm90::box_place at,

@@ -138,6 +138,8 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<
 #else
 
 namespace detail {
+inline const bool kWgmmaIsFollowed = sim::sm90::follow_async_proxy();
+
 template <class T>
 constexpr sim::sm90::operand_type operand_type_of() {
   if constexpr (std::is_same_v<T, __half>) return sim::sm90::operand_type::f16;

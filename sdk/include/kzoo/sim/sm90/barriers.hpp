@@ -17,6 +17,9 @@ void mbarrier_arrive_in(std::uint64_t& barrier, unsigned rank, here where);
 void mbarrier_wait(std::uint64_t& barrier, unsigned parity, here where);
 void fence_mbarrier_init();
 void fence_async_proxy();
+// From now on writes of cp.async and stmatrix are noted, up to fence_async_proxy(). Returns true.
+// Called by modules with wgmma or TMA; others are simulated faster.
+bool follow_async_proxy();
 // Notes that a lane of the caller's warp has written shared memory, for fence_async_proxy().
 void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here where);
 

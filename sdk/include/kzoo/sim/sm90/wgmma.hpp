@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <source_location>
 
-#include <kzoo/sim/sm90/async_proxy.hpp>
-
 namespace kzoo::sim::sm90 {
 
 using here = std::source_location;
