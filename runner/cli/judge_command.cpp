@@ -149,7 +149,7 @@ class judge_of_files {
     interrupt::check();
     file_judgement j = results::judgement_of(d, existing(name).stem().string());
     const bool is_declined = j.came_of_it.status == results::status::kRuntimeError &&
-                             j.came_of_it.verdict == verdict_name(verdict::unsupported);
+                             j.came_of_it.verdict == name_of(verdict::unsupported);
     if (is_declined && options_.problems == judge_options().problems)
       j.came_of_it.reason += "; an experiment with problems for it is named by --problems";
     return j;
