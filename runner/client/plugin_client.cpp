@@ -27,7 +27,7 @@ using json = nlohmann::json;
 using worker::operation;
 
 json plugin_client::call(operation op, json request, double more_seconds) {
-  request["op"] = worker::names_of(op).name;
+  request["op"] = name_of(op);
   json reply;
   try {
     reply = exchange(request, timeout_seconds_ + more_seconds);

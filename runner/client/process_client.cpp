@@ -93,8 +93,8 @@ class process_client final : public plugin_client {
     restore_settings();
     begin_turn();
     start();
-    const auto op = worker::find_operation(request.at("op").get<std::string>());
-    doing_ = worker::names_of(op.value()).doing;
+    const auto op = from_name<worker::operation>(request.at("op").get<std::string>());
+    doing_ = worker::doing(op.value());
     timeout_seconds_ = timeout_seconds;
     if (request.contains("device")) on_cpu_ = request.at("device") == "cpu";
     nlohmann::json reply = on_cpu_ ? judge(request) : ask(as_seen_there(request));

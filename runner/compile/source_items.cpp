@@ -87,7 +87,7 @@ class item_reader {
     return is(at, "{") ? at + 1 : begin;
   }
 
-  // Behind the bracket that closes the one here; notes the first that is not closed.
+  // Past the end of the group; notes the first group without an end.
   std::size_t group_end(std::size_t begin) {
     if (const auto end = end_of_group(file_, begin)) return *end;
     if (found_.open == nullptr) found_.open = &file_[begin];

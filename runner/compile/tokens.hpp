@@ -23,8 +23,8 @@ std::vector<token> tokens_of(std::string_view source);
 
 // Whether it is (, [ or {.
 bool opens_group(const token& t);
-// Behind the bracket that closes the one at `begin`, if it is closed; of what #if and #else have,
-// the last counts. The #else of an #if before the bracket ends what that has begun.
+// Past the bracket that closes the group at `begin`, if there is such a bracket. Of the branches of
+// an #if the last counts. The #else of an #if before `begin` ends the group.
 std::optional<std::size_t> end_of_group(token_list all, std::size_t begin);
 
 }  // namespace kzoo::compile

@@ -21,8 +21,9 @@
 //                                a list of exactly these numbers; errors call it `what`
 //   fields.schema(name)          the key "schema"; a reader rejects any other name
 //   fields.either(key, present, f, g)
-//                                f() describes the fields if the key is there, else g(): a writer
-//                                knows that by `present`. when(key, present, f): without g()
+//                                f() describes the fields if the key exists, else g(); for a writer
+//                                it exists if `present`
+//   fields.when(key, present, f) the same without g()
 //   fields.restore(f, value)     a reader calls f(value), to set what the file does not hold
 //   fields.require(ok, message)  a reader rejects the record unless ok
 //   fields.require(key, ok, message)
@@ -59,7 +60,7 @@
 // l.block.
 #define KZOO_MEMBERS(record, ...) KZOO_EXPANDED(KZOO_MEMBER(record, __VA_ARGS__))
 #define KZOO_MEMBER(record, member, ...) \
-  #member, record.member __VA_OPT__(, KZOO_NEXT_MEMBER KZOO_PARENTHESES(record, __VA_ARGS__))
+#member, record.member __VA_OPT__(, KZOO_NEXT_MEMBER KZOO_PARENTHESES(record, __VA_ARGS__))
 #define KZOO_NEXT_MEMBER() KZOO_MEMBER
 #define KZOO_PARENTHESES ()
 #define KZOO_EXPANDED(...) KZOO_AGAIN(KZOO_AGAIN(KZOO_AGAIN(KZOO_AGAIN(__VA_ARGS__))))

@@ -58,7 +58,7 @@ json session::handle(const json& request) {
 }
 
 json session::dispatch(const std::string& name, const json& request) {
-  const auto op = find_operation(name);
+  const auto op = from_name<operation>(name);
   if (!op) throw std::invalid_argument("no such request: " + name);
   const phase_range phase(name);
   switch (*op) {

@@ -16,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -40,6 +39,8 @@ const char* kept(const std::string& name) {
   static std::set<std::string> names;
   return names.insert(name).first->c_str();
 }
+
+KZOO_ENUM(plugin_call, map, unmap, ask, workspace, create, place, call, launches, end, heap);
 
 // Calls of a plugin that is judged in another process, by client/remote_plugin.hpp. Nothing here
 // fills, times or judges.
@@ -80,11 +81,7 @@ class calls {
 calls::calls(plugin& of, int shared_file)
     : plugin_(of), shared_file_(shared_file), device_(devices::find("cpu")) {}
 
-bool calls::has(std::string_view op) {
-  constexpr std::array<std::string_view, 10> kAll{
-      "map", "unmap", "ask", "workspace", "create", "place", "call", "launches", "end", "heap"};
-  return std::ranges::find(kAll, op) != kAll.end();
-}
+bool calls::has(std::string_view op) { return from_name<plugin_call>(op).has_value(); }
 
 json calls::handle(const json& request) {
   json reply = answer([&] { return dispatch(request); });
