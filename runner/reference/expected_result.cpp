@@ -1,6 +1,7 @@
 #include "reference/expected_result.hpp"
 
 #include "os/parallel.hpp"
+#include "reference/epilogue.hpp"
 #include "reference/product.hpp"
 
 #include <algorithm>
@@ -41,7 +42,6 @@ expected_result::expected_result(const problem& p, std::vector<std::int64_t> row
     : problem_(p),
       operands_(operands_of(p)),
       scalars_(held_scalars(p)),
-      epilogue_(p),
       rows_(std::move(rows)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
@@ -67,16 +67,18 @@ expected_result::expected_result(const expected_result& without_epilogue, const 
     : expected_result(without_epilogue) {
   problem_ = p;
   operands_ = operands_of(p);
-  epilogue_ = applied_epilogue(p);
   apply_epilogue();
 }
 
 void expected_result::apply_epilogue() {
-  unfinished_ = value_;
+  const applied_epilogue epilogue(problem_);
+  after_epilogue_.resize(value_.size());
   for_each_row(std::int64_t(rows_.size()), problem_.n, [&](std::int64_t r) {
     for (std::int64_t col = 0; col < problem_.n; ++col) {
-      double& value = value_[at(std::size_t(r), col)];
-      value = finished(epilogue_, value, rows_[std::size_t(r)], col).value;
+      const std::size_t i = at(std::size_t(r), col);
+      const finished_element f = finished(epilogue, value_[i], rows_[std::size_t(r)], col);
+      value_[i] = f.value;
+      after_epilogue_[i] = {float(f.gain), float(f.roundings), float(f.extra)};
     }
   });
 }
@@ -94,8 +96,8 @@ sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {
   const double c0 = initial_c(operands_, scalars_, rows_[r], col);
   sizes of{std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
   of.unit = unit_of(operands_.c, rows_[r], col);
-  if (unfinished_.empty()) return of;
-  const finished_element f = finished(epilogue_, unfinished_[at(r, col)], rows_[r], col);
+  if (after_epilogue_.empty()) return of;
+  const error_bound& f = after_epilogue_[at(r, col)];
   return {of.value, of.sum, of.products, f.gain, f.roundings, f.extra, of.unit};
 }
 

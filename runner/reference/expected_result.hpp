@@ -4,7 +4,6 @@
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
-#include "reference/epilogue.hpp"
 #include "reference/product.hpp"
 
 #include <cstddef>
@@ -66,11 +65,13 @@ class expected_result {
   problem problem_;
   operands operands_;
   scalars scalars_;
-  applied_epilogue epilogue_;
   std::vector<std::int64_t> rows_;
   std::vector<double> value_;
-  std::vector<double> unfinished_;  // alpha A B + beta C0, if there is an epilogue
-  std::vector<float> products_;     // |A||B| without alpha, which could exceed fp32
+  struct error_bound {
+    float gain, roundings, extra;  // of finished_element
+  };
+  std::vector<error_bound> after_epilogue_;  // empty without an epilogue
+  std::vector<float> products_;              // |A||B| without alpha, which could exceed fp32
 };
 
 }  // namespace kzoo::reference
