@@ -197,7 +197,7 @@ TEST_CASE("hostile plugins on the cpu get the right verdicts", "[cli][hostile]")
   check_problems("cpu");
 }
 
-// Where a message names two lines, the second is that of what came first.
+// Where a message names two lines, the second belongs to the earlier operation.
 TEST_CASE("a kernel for sm_90 with one wrong line is told which", "[cli][hostile]") {
   const char* const not_initialised = "of dynamic shared memory (hopper.cu:";
   check_each(

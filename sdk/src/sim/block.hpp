@@ -1,4 +1,4 @@
-// Runs the threads of one block as fibers on one OS thread, or those of a cluster's blocks.
+// Runs the threads of one block as fibers on one OS thread, or the threads of a cluster's blocks.
 //
 // A fiber is a stack that runs one simulated thread after the other. While no thread waits, one
 // fiber runs the whole block without a switch. A waiting thread keeps its fiber. Another fiber then
@@ -207,7 +207,7 @@ class block_runner {
   uint3 block_idx_{};
   std::vector<thread> threads_;
   std::vector<cta> all_ctas_;  // as many as any launch had
-  std::span<cta> ctas_;        // those of this launch's clusters
+  std::span<cta> ctas_;        // of this launch's clusters
   cta* entered_ = nullptr;     // the block whose static shared memory is in place
   sm90::cluster_state sm90_;
   unsigned yields_ = 0;  // so far
@@ -239,7 +239,7 @@ inline bool same_place(const std::source_location& a, const std::source_location
 
 // "divergent barrier: kernel k, block (0,0,0): 32 of 64 threads wait at __syncthreads (k.cu:7):
 // (0,0,0) ... (31,0,0); 32 have exited: (32,0,0) ... (63,0,0)"
-// Names blocks too if the threads are those of a cluster.
+// Names blocks too, for the threads of a cluster.
 std::string describe_divergence(const std::vector<thread>& threads, const std::string& place);
 
 // Drops what a thread that ends has not waited for.

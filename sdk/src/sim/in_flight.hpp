@@ -45,7 +45,7 @@ class in_flight {
   std::vector<Operation> operations_;
   std::vector<std::size_t> groups_;  // operations in each, oldest first
   std::size_t first_ = 0;            // that is not finished
-  std::size_t grouped_ = 0;          // those before are in a group, or were
+  std::size_t grouped_ = 0;          // earlier operations are in a group, or were
 };
 
 }  // namespace kzoo::sim

@@ -16,7 +16,7 @@ class observer {
  public:
   virtual void begin_launch(const grid_request& request) = 0;
   virtual bool wants_block(std::uint64_t block) = 0;
-  // `threads` are those of the block, in order. Blocks of a cluster begin and end together.
+  // `threads`: all threads of the block, in order. Blocks of a cluster begin and end together.
   virtual void begin_block(std::uint64_t block, const grid_request& request,
                            std::span<thread> threads) = 0;
   virtual void begin_thread(thread& t) = 0;

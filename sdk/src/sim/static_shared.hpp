@@ -29,7 +29,7 @@ class static_shared {
   void note_whole_use(const void* kernel) { used_[kernel] = all_; }
 
   const byte_range& bytes() const { return all_; }
-  // Copies all bytes to `save`, and those of `load` in their place.
+  // Copies all bytes to `save`, and `load` in their place.
   void exchange(std::vector<unsigned char>& save, const std::vector<unsigned char>& load);
 
  private:

@@ -139,8 +139,8 @@ class worker {
   std::size_t bytes_ = 0;
 };
 
-// One for each block of a cluster. No thread-local variable: these are exchanged with a block's
-// static shared memory.
+// Each block of a cluster has its own. They are no thread-local variables, which are exchanged with
+// a block's static shared memory.
 worker& worker_of(const thread& t) {
   std::shared_ptr<void>& observed = t.owner->observed;
   if (observed == nullptr) observed = std::make_shared<std::deque<worker>>();

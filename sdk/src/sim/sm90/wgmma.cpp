@@ -45,8 +45,8 @@ struct descriptor {
   }
 
   // Calls visit(line, chunk, address) for each 16 bytes of an operand with `mn` rows of A or
-  // columns of B. K-major: a line is one of them, with two chunks along K. MN-major: a line is one
-  // of 16 steps along K.
+  // columns of B. K-major: a line is a row or a column, with two chunks along K. MN-major: a line
+  // is a step along K, of 16.
   template <class Visit>
   void for_each_chunk(int mn, bool mn_major, const Visit& visit) const {
     const unsigned pitch = width == 0 ? kGranule : width;
