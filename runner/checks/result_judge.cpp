@@ -1,6 +1,7 @@
 #include "checks/result_judge.hpp"
 
 #include "core/operands.hpp"
+#include "devices/devices.hpp"
 #include "reference/places.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,13 @@ constexpr double kFewProducts = 4e9;
 constexpr double kSmallElements = 1e5;
 // A product that several epilogues share is kept once more, up to this size.
 constexpr double kSharedElements = 4e6;
-constexpr double kMostKeptElements = 1e8;  // about 2 GB
+
+// Of all results that are kept, in a quarter of the memory.
+double most_kept_elements() {
+  constexpr double kBytesOfElement = 24;
+  static const double most = double(devices::find("cpu").memory_bytes) / 4 / kBytesOfElement;
+  return most;
+}
 
 expected_result whole(const problem& p, std::uint64_t key) {
   return expected_result(p, expected_result::kMaxProducts, key);
@@ -47,7 +54,7 @@ expected_results::shared_result expected_results::find(result_map& in, const pro
         auto computed = std::make_shared<const expected_result>(compute());
         const std::scoped_lock now(mutex_);
         kept_elements_ += elements(*computed);
-        if (kept_elements_ > kMostKeptElements) forget_if_large();
+        if (kept_elements_ > most_kept_elements()) forget_if_large();
         return computed;
       });
     }

@@ -21,8 +21,8 @@
 
 namespace kzoo::checks {
 
-// Caches expected results, the large ones up to about 2 GB. Several threads may ask; each result is
-// computed once. begin() needs a caller without other threads.
+// Caches expected results, in up to a quarter of the memory. Several threads may ask; each result
+// is computed once. begin() needs a caller without other threads.
 class expected_results {
  public:
   std::shared_ptr<const reference::expected_result> of(const problem& p);

@@ -21,7 +21,6 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -276,7 +275,6 @@ std::vector<task> tasks_of(const std::vector<loaded_plugin>& plugins, const resu
                            const validation_options& options) {
   std::vector<task> all;
   for (std::size_t i = 0; i < plugins.size(); ++i) {
-    const std::size_t first = all.size();
     const loaded_plugin& plugin = plugins[i];
     if (!plugin.client) continue;
     for (const selected_variant& variant : plugin.variants) {
@@ -294,10 +292,6 @@ std::vector<task> tasks_of(const std::vector<loaded_plugin>& plugins, const resu
         all.push_back({i, std::move(who)});
       }
     }
-    // Variants of the same types share expected results, which are not kept for long.
-    std::ranges::stable_sort(std::span(all).subspan(first), {}, [](const task& t) {
-      return std::ranges::find(kElementTypes, t.who.problem.dtype) - kElementTypes.begin();
-    });
   }
   return all;
 }
