@@ -182,6 +182,7 @@ run_options with_recorded_options(const document& then, run_options options) {
   keep(over.baseline, was.baseline);
   keep(over.allow, was.allow);
   keep(over.budget_seconds, was.budget_seconds);
+  keep(over.sample, was.sample);
   keep(options.build_args, was.build_args);
   keep(options.in_process, then.invoked.in_process);
   return options;

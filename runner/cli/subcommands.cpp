@@ -92,6 +92,10 @@ void add_tune(CLI::App& runner, call& c) {
       "file allows: tf32, bf16, ...");
   add_value(app, "--budget", o.budget, "TIME",
             "Time for judging and timing, such as 60s, 5m or 1h; default: until all is decided");
+  add_value(app, "--sample", o.over.sample, "N",
+            "Compile only so many configurations of each space, drawn at random; the same ones "
+            "each time")
+      ->check(CLI::PositiveNumber);
   add_output(app, o);
   add_resume(app, o);
 }

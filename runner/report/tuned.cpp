@@ -117,6 +117,7 @@ void add_cost(page& p, const document& d) {
     if (c.from_cache > 0) text += fmt::format(" ({} were in the cache)", c.from_cache);
     if (c.left_out > 0)
       text += fmt::format(" ({} more are left out, as half of the budget was over)", c.left_out);
+    if (c.not_drawn > 0) text += fmt::format(" ({} more of the space were not drawn)", c.not_drawn);
     if (c.not_compiled > 0) text += fmt::format(" ({} do not compile)", c.not_compiled);
   }
   text += fmt::format("; {} cells judged in {:.1f} s; {} timed in {:.1f} s", c.judged,

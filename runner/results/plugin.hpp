@@ -95,7 +95,8 @@ struct tuned_builds {
   std::vector<built_point> points;  // empty: it is not tuned
   std::size_t from_cache = 0;       // configurations that had been compiled before
   double seconds = 0;
-  std::size_t left_out = 0;  // configurations not compiled when the time for compiling was over
+  std::size_t left_out = 0;   // configurations not compiled when the time for compiling was over
+  std::size_t not_drawn = 0;  // configurations of the space that the sample lacks
 
   // The configuration of a variant, or null.
   const built_point* point_of(std::string_view variant) const;

@@ -44,6 +44,7 @@ tuning_cost cost_of(const document& d) {
     cost.points += p.tuned.points.size();
     cost.from_cache += p.tuned.from_cache;
     cost.left_out += p.tuned.left_out;
+    cost.not_drawn += p.tuned.not_drawn;
     cost.compile_seconds += p.tuned.seconds;
     for (const built_point& point : p.tuned.points)
       cost.not_compiled += point.why_not.empty() ? 0 : 1;

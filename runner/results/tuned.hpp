@@ -29,7 +29,7 @@ struct ranking {
 std::vector<ranking> rank(const document& d);
 
 struct tuning_cost {
-  std::size_t points = 0, from_cache = 0, not_compiled = 0, left_out = 0;
+  std::size_t points = 0, from_cache = 0, not_compiled = 0, left_out = 0, not_drawn = 0;
   double compile_seconds = 0;
   std::size_t judged = 0, timed = 0, stopped = 0;  // cells; stopped: as slower kernels
   double judge_seconds = 0, time_seconds = 0;

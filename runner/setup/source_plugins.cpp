@@ -24,6 +24,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <random>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -164,10 +165,14 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
                             const selector& s, const build_options& options,
                             const compile::cache& kept) {
   const std::string device = devices::kind_name(options.kind);
-  const auto wanted = wanted_points(space, options.variants.at(fs::canonical(source)), s);
+  const auto named = wanted_points(space, options.variants.at(fs::canonical(source)), s);
+  std::vector<results::tuning_point> wanted;
+  const auto sample = options.experiment.overridden.sample.value_or(std::ssize(named));
+  std::ranges::sample(named, std::back_inserter(wanted), sample, std::mt19937_64{});
   if (options.kind == KZOO_CPU && options.experiment.overridden.tune)
     tell_that_none_is_ranked(source, wanted.front());
   compile::tuned_plugin made = made_of_points(source, wanted, recipe_for(device), options, kept);
+  made.builds.not_drawn = named.size() - wanted.size();
   const auto& points = made.builds.points;
   const auto failed = std::ranges::count_if(
       points, [](const results::built_point& p) { return !p.why_not.empty(); });

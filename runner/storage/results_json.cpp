@@ -39,7 +39,7 @@ void describe(auto& fields, maybe_const<results::pivot> auto& p) {
 void describe(auto& fields, maybe_const<results::overrides> auto& o) {
   fields(KZOO_MEMBERS(o, device, plugins, sizes, layouts, batches, build_args, tier));
   fields.later(KZOO_MEMBERS(o, problems));
-  fields.optional(KZOO_MEMBERS(o, tune, allow, baseline, budget_seconds));
+  fields.optional(KZOO_MEMBERS(o, tune, allow, baseline, budget_seconds, sample));
 }
 
 constexpr conversion kBaseline{
@@ -80,6 +80,7 @@ void describe(auto& fields, maybe_const<results::built_point> auto& p) {
 void describe(auto& fields, maybe_const<results::tuned_builds> auto& t) {
   fields(KZOO_MEMBERS(t, seconds, from_cache));
   fields.later(KZOO_MEMBERS(t, left_out));
+  fields.optional(KZOO_MEMBERS(t, not_drawn));
   fields(KZOO_MEMBERS(t, points));
 }
 

@@ -38,6 +38,7 @@ void describe(auto& fields, maybe_const<results::tuned_plugin> auto& p) {
 void describe(auto& fields, maybe_const<results::tuning_cost> auto& c) {
   fields(KZOO_MEMBERS(c, points, from_cache, not_compiled));
   fields.later(KZOO_MEMBERS(c, left_out));
+  fields.optional(KZOO_MEMBERS(c, not_drawn));
   fields(KZOO_MEMBERS(c, compile_seconds), "judged_cells", c.judged, KZOO_MEMBERS(c, judge_seconds),
          "timed_cells", c.timed, KZOO_MEMBERS(c, time_seconds), "stopped_early", c.stopped);
 }
