@@ -214,10 +214,10 @@ devices::finished_run prepared_kernel::run_once(devices::start from, devices::ot
     try {
       const devices::finished_run done = backend_.run(steps_of_run(seed), from, others);
       if (done.alone) return done;
-    } catch (const failure& f) {
+    } catch (const devices::failure& f) {
       if (backend_.stream() == nullptr) throw;
       // An address that a kernel must not use is found at the end, without the kernel's name.
-      throw failure(f.verdict, f.what() + names_of_kernels(plugin_.launches(slot_)), f.step);
+      throw devices::failure(f.what() + names_of_kernels(plugin_.launches(slot_)));
     }
   }
   throw refusal{"wrong",
