@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <regex>
 
 namespace kzoo::compile {
 namespace {
@@ -76,17 +75,28 @@ class python_reader {
     }
   }
 
+  // A regular expression would need a stack as deep as the list is long.
   std::string bindings() const {
-    static const std::regex kFunctions("functions\\s*=\\s*\\[([^\\]]*)\\]");
-    std::match_results<std::string_view::const_iterator> found;
-    if (!std::regex_search(python_.begin(), python_.end(), found, kFunctions)) return "";
-    std::string names;
-    static const std::regex kName("\\w+");
-    const std::string list = found[1].str();
-    for (std::sregex_iterator at(list.begin(), list.end(), kName), end; at != end; ++at)
-      names += ' ' + at->str();
-    return fmt::format("\n#if defined(PYBIND11_MODULE)\nPYBIND11_MODULE({}, m) {{}}\n#endif\n",
-                       trimmed(names));
+    constexpr std::string_view kKey = "functions";
+    for (std::size_t at = python_.find(kKey); at != std::string_view::npos;
+         at = python_.find(kKey, at + 1)) {
+      std::string_view rest = python_.substr(at + kKey.size());
+      const auto follows = [&rest](char symbol) {
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+        if (!rest.starts_with(symbol)) return false;
+        rest.remove_prefix(1);
+        return true;
+      };
+      if (!follows('=') || !follows('[')) continue;
+      const std::size_t end = rest.find(']');
+      if (end == std::string_view::npos) return "";
+      std::string names;
+      for (const char c : rest.substr(0, end))
+        if (is_in_word(c) || !names.ends_with(' ')) names += is_in_word(c) ? c : ' ';
+      return fmt::format("\n#if defined(PYBIND11_MODULE)\nPYBIND11_MODULE({}, m) {{}}\n#endif\n",
+                         trimmed(names));
+    }
+    return "";
   }
 
   std::string_view python_;
