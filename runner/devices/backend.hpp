@@ -124,7 +124,7 @@ class backend {
   // find_changes() and read() with a single wait: processes that share a GPU take turns, so each
   // wait is long.
   virtual examined_memory examine(std::span<const filled_buffer> buffers,
-                                          const filled_buffer& result) {
+                                  const filled_buffer& result) {
     return {find_changes(buffers), read(result.words, result.spec)};
   }
   // Judges such a result. `key` determines random choices; no kernel may know it before.

@@ -86,7 +86,7 @@ class cuda_backend final : public backend {
     return judge_.reading(stream_);
   }
   examined_memory examine(std::span<const filled_buffer> buffers,
-                                  const filled_buffer& result) override {
+                          const filled_buffer& result) override {
     judge_.enqueue_reading(result.words, result.spec, stream_);
     examined_memory seen{find_changes(buffers), {}};
     seen.result = judge_.reading(stream_);
