@@ -51,7 +51,7 @@ class cpu_device : public device {
                    .kind = KZOO_CPU,
                    .ordinal = 0,
                    .compute_capability = 0,
-                   .multiprocessors = 0,
+                   .multiprocessors = std::max(1u, std::thread::hardware_concurrency()),
                    .shared_bytes_per_block = 0,
                    .threads = std::max(1u, std::thread::hardware_concurrency()),
                    .reserved = 0};

@@ -168,13 +168,14 @@ typedef struct kzoo_problem {
   int64_t groups;
 } kzoo_problem;
 
-/* The device that a problem runs on. For the CPU only `kind` and `threads` are used. */
+/* The device that a problem runs on. On the CPU, all but `kind`,
+ * `multiprocessors` and `threads` are 0. */
 typedef struct kzoo_device {
   uint64_t struct_size;            /* sizeof(kzoo_device) of its writer */
   kzoo_device_kind kind;           /* KZOO_CPU or KZOO_CUDA */
   int32_t ordinal;                 /* CUDA: number of the GPU */
   uint32_t compute_capability;     /* 10 * major + minor: 90 for sm_90; 0 on the CPU */
-  uint32_t multiprocessors;        /* CUDA: number of SMs */
+  uint32_t multiprocessors;        /* number of SMs; on the CPU, `threads` */
   uint64_t shared_bytes_per_block; /* the opt-in maximum */
   uint32_t threads;                /* CPU: hardware threads */
   uint32_t reserved;               /* 0 */

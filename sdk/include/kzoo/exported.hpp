@@ -127,7 +127,7 @@ inline kzoo_device current_device() {
   kzoo_device d{};
   d.struct_size = sizeof(d);
   d.kind = KZOO_CPU;
-  d.threads = std::max(std::thread::hardware_concurrency(), 1U);
+  d.multiprocessors = d.threads = std::max(std::thread::hardware_concurrency(), 1U);
   return d;
 }
 
