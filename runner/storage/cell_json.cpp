@@ -130,9 +130,8 @@ void describe_cell(auto& fields, auto& c, auto& context) {
   passed_if("sustained", c.sustained.has_value());
   fields("checks", c.findings);
   const std::string invariant = results::batch_invariance(c.findings);
-  fields.either(
-      "batch_invariant", !invariant.empty(), [&] { fields.derived("batch_invariant", invariant); },
-      [] {});
+  fields.when("batch_invariant", !invariant.empty(),
+              [&] { fields.derived("batch_invariant", invariant); });
   fields(KZOO_MEMBERS(c, errors, launches));
   fields.optional(KZOO_MEMBERS(c, libraries, judge_seconds, time_seconds));
   fields.derived(KZOO_MEMBERS(context, gflops, share_of_peak, floor));
