@@ -182,8 +182,8 @@ std::string cublas_note(const std::string& file, const source_unit& u, std::stri
   };
   if (!u.has_function || !(misses("`") || misses("'") || misses("\u2018"))) return "";
   return fmt::format(
-      "{}: note: {} calls cuBLAS, whose kernels would run in the first call, which is without memory: "
-      "make it a plugin (docs/plugins.md#variants)\n",
+      "{}: note: {} calls cuBLAS, whose kernels would run when the function is called once "
+      "without memory, to learn its workspace: make it a plugin (docs/plugins.md#variants)\n",
       file, u.kernels.variants[0].launch.entry);
 }
 
