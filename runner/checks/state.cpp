@@ -166,14 +166,14 @@ covered run_in_other_orders(candidate& c) {
     ~fixed_order_again() { client.set_schedule(0); }
   } const at_end{c.client()};
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    if (!c.client().set_schedule(seed)) throw skipped("orders need a worker process");
-    const std::string with = fmt::format("with --schedule {}: ", seed);
+    if (!c.client().set_schedule(seed)) throw skipped("the seed is that of this process");
+    const std::string with = fmt::format("with --schedule {}", seed);
     try {
       c.prepare(c.current_problem());
       run_right(c, with);
       c.destroy();
     } catch (const failure& f) {
-      throw failure(f.verdict, with + f.what());
+      throw failure(f.verdict, fmt::format("{}: {}", with, f.what()), f.step);
     }
   }
   return {fmt::format("{} orders of warps and copies", kSeeds)};
