@@ -112,6 +112,15 @@ __global__ void any_of(int* out, int which) {
   out[threadIdx.x] = kzoo::named_barrier_or<64>(5, static_cast<int>(threadIdx.x) == which);
 }
 
+// Each block ends with arrivals that nobody waits for.
+__global__ void arrive_at_the_end(int* out) {
+  __shared__ int value[64];
+  value[threadIdx.x] = static_cast<int>(threadIdx.x);
+  kzoo::named_barrier<64>(1);
+  out[64 * blockIdx.x + threadIdx.x] = value[63 - threadIdx.x];
+  if (threadIdx.x < 32) kzoo::named_barrier_arrive<64>(1);
+}
+
 __global__ void barrier_without_others() {
   if (threadIdx.x < 32) kzoo::named_barrier<64>(4);
 }
@@ -221,6 +230,15 @@ TEST_CASE("named barriers are for some warps", "[sim]") {
     kzoo::launch({.grid = dim3(1), .block = dim3(64)}, any_of, out.data(), which);
     CHECK(out == std::vector<int>(64, which < 64));
   }
+}
+
+TEST_CASE("arrivals at named barriers end with their block", "[sim]") {
+  constexpr unsigned kBlocks = 300;  // more than there are OS threads
+  std::vector<int> out(64 * kBlocks, -1);
+  kzoo::launch({.grid = dim3(kBlocks), .block = dim3(64)}, arrive_at_the_end, out.data());
+  int wrong = 0;
+  for (unsigned i = 0; i < out.size(); ++i) wrong += out[i] != static_cast<int>(63 - i % 64);
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("misuse of named barriers has a name", "[sim]") {

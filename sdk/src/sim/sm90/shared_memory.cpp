@@ -35,10 +35,13 @@ void block_state::begin(std::uint64_t now) {
   begun = now;
   barriers.clear();
   warpgroups.assign(warpgroups.size(), {});
+  for (named_barrier_state& b : named) {  // some may have arrived at it without waiting
+    b.arrived = 0;
+    b.waiting.clear();
+  }
   if (!abandoned) return;
   abandoned = false;
   granules.assign(granules.size(), {});
-  named = {};
 }
 
 void note_write(thread& t, shared_offset at, unsigned bytes, const here& where) {
