@@ -71,8 +71,17 @@ __global__ void not_fenced() {
 __global__ void overwritten() {
   auto* barrier = kzoo::dynamic_shared<kzoo::mbarrier>();
   init(*barrier, 1);
-  if (threadIdx.x == 0) *reinterpret_cast<std::uint64_t*>(barrier) = 0;
+  if (threadIdx.x == 0) *reinterpret_cast<double*>(barrier) = 2;
   barrier->wait(0);
+}
+
+// Its memory gets another use after its last phase.
+__global__ void reused() {
+  auto* barrier = kzoo::dynamic_shared<kzoo::mbarrier>();
+  init(*barrier, 1);
+  barrier->arrive();
+  barrier->wait(0);
+  *reinterpret_cast<double*>(barrier) = 2.5;
 }
 
 __global__ void one_arrival_more() {
@@ -203,11 +212,13 @@ TEST_CASE("misuse of mbarriers has a name", "[sim]") {
   CHECK_THAT(failure(dim3(1), expects_for_nobody),
              ContainsSubstring("a block has ended while the mbarrier at byte ") &&
                  ContainsSubstring("lacks 16 bytes"));
-  CHECK_THAT(error_text(KZOO_ERROR,
-                        [] {
-                          kzoo::launch({.grid = dim3(1), .block = dim3(1), .dynamic_shared = 8},
-                                       overwritten);
-                        }),
+  const auto failure_with_memory = [](void (*kernel)()) {
+    return error_text(KZOO_ERROR, [&] {
+      kzoo::launch({.grid = dim3(1), .block = dim3(1), .dynamic_shared = 8}, kernel);
+    });
+  };
+  CHECK(failure_with_memory(reused) == "no error");
+  CHECK_THAT(failure_with_memory(overwritten),
              ContainsSubstring("the mbarrier at byte 0 of dynamic shared memory (sim_mbarrier") &&
                  ContainsSubstring("has been overwritten since its init() (sim_mbarrier.cpp:"));
 }

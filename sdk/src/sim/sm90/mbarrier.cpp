@@ -11,12 +11,11 @@ namespace {
 constexpr std::int64_t kMost = (1 << 20) - 1;  // arrivals, and bytes
 
 // Fields from the lowest bits on: 20 bits of arrivals that the phase lacks, 20 of arrivals per
-// phase, 21 of bytes that it lacks (signed), the parity, and a mark, which poison does not have.
+// phase, 21 of bytes that it lacks (signed), the parity.
 struct phase {
   std::int64_t missing, each, bytes;
   unsigned parity;
 
-  static bool is_valid(std::uint64_t bits) { return bits >> 62 == 1; }
   static phase of(std::uint64_t bits) {
     return {static_cast<std::int64_t>(bits & kMost), static_cast<std::int64_t>(bits >> 20 & kMost),
             static_cast<std::int64_t>(bits << 3) >> 43, static_cast<unsigned>(bits >> 61 & 1)};
@@ -24,7 +23,7 @@ struct phase {
   std::uint64_t bits() const {
     return static_cast<std::uint64_t>(missing) | static_cast<std::uint64_t>(each) << 20 |
            (static_cast<std::uint64_t>(bytes) & (2 * kMost + 1)) << 40 |
-           std::uint64_t{parity} << 61 | std::uint64_t{1} << 62;
+           std::uint64_t{parity} << 61;
   }
 };
 
@@ -43,7 +42,7 @@ known_barrier* find(cta& in, shared_offset at) {
 std::string problem_of(cta& in, shared_offset at, const thread* by) {
   const known_barrier* known = find(in, at);
   if (known == nullptr) return "has not been initialised";
-  if (!phase::is_valid(bits_at(in, at)))
+  if (bits_at(in, at) != known->bits)
     return "has been overwritten since its init() (" + place_text(known->where) + ")";
   if (known->unfenced != nullptr && known->unfenced != by) {
     return "is used before the thread that called init() (" + place_text(known->where) +
@@ -79,7 +78,7 @@ std::string add_to_phase(cta& in, shared_offset at, const thread* by, int arriva
     p.parity ^= 1;
     p.missing = p.each;
   }
-  bits = p.bits();
+  bits = find(in, at)->bits = p.bits();
   if (ends) wake_waiters(*in.threads[0].owner, in, at, p.parity);
   return {};
 }
@@ -89,7 +88,11 @@ std::string barrier_text(shared_offset at, const here& where) {
 }
 
 std::string wait_text(const thread& t) {
-  const phase p = phase::of(bits_at(*t.in, t.sm90.barrier));
+  const std::uint64_t bits = bits_at(*t.in, t.sm90.barrier);
+  const phase p = phase::of(bits);
+  const std::string waits = "mbarrier.wait(" + std::to_string(t.sm90.parity) +
+                            ") of the mbarrier at " + address_text(t.sm90.barrier);
+  if (bits != find(*t.in, t.sm90.barrier)->bits) return waits + ", which has been overwritten,";
   std::string lacks;
   if (p.missing != 0)
     lacks = ", which lacks " + std::to_string(p.missing) + " of " + std::to_string(p.each) +
@@ -98,14 +101,13 @@ std::string wait_text(const thread& t) {
     lacks += (p.missing != 0 ? " and " : ", which lacks ") + std::to_string(p.bytes) + " bytes";
   if (p.bytes < 0)
     lacks += ", which has received " + std::to_string(-p.bytes) + " bytes more than expected";
-  return "mbarrier.wait(" + std::to_string(t.sm90.parity) + ") of the mbarrier at " +
-         address_text(t.sm90.barrier) + lacks;
+  return waits + lacks;
 }
 
 std::string barrier_problem_at_end(cta& in) {
   for (const known_barrier& b : in.sm90.barriers) {
-    if (!phase::is_valid(bits_at(in, b.at))) continue;  // its memory may have another use now
-    const std::int64_t bytes = phase::of(bits_at(in, b.at)).bytes;
+    if (bits_at(in, b.at) != b.bits) continue;  // its memory may have another use now
+    const std::int64_t bytes = phase::of(b.bits).bytes;
     if (bytes == 0) continue;
     return "a block has ended while " + barrier_text(b.at, b.where) +
            (bytes > 0 ? "lacks " + std::to_string(bytes) + " bytes"
@@ -140,9 +142,9 @@ void mbarrier_init(std::uint64_t& barrier, unsigned arrivals, here where) {
   if (watching != nullptr) watching->has_other_barrier(t);
   barrier = phase{arrivals, arrivals, 0, 0}.bits();
   if (known_barrier* known = find(*t.in, at)) {
-    *known = {at, &t, where};
+    *known = {at, barrier, &t, where};
   } else {
-    t.in->sm90.barriers.push_back({at, &t, where});
+    t.in->sm90.barriers.push_back({at, barrier, &t, where});
   }
 }
 

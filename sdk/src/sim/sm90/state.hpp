@@ -106,6 +106,7 @@ struct named_barrier_state {
 // An initialised mbarrier.
 struct known_barrier {
   shared_offset at;
+  std::uint64_t bits;      // its contents, unless something else has overwritten them
   const thread* unfenced;  // who has initialised it without a fence since; null: fenced
   here where;
 };
