@@ -79,7 +79,7 @@ void start(thread& t, const copy_into_shared& copy, const char* who) {
   check_barrier(t, in, copy.barrier, copy.where);  // the copy may arrive at once
   for_each_granule(in, copy.to, copy.bytes, [&](granule& g, unsigned byte) {
     check_settled(t, in, copy.to + byte, true, who, copy.where);
-    g.copies = 1;
+    ++g.copies;
     g.change = copy.where;
   });
   std::memset(t.owner->memory(in, copy.to), 0xff, copy.bytes);
@@ -174,7 +174,7 @@ void finish_copy(block_runner& runner, std::size_t number) {
                      if (bytes > 0) std::memcpy(chunk, from, static_cast<std::size_t>(bytes));
                    });
   }
-  for_each_granule(in, copy.to, copy.bytes, [](granule& g, unsigned) { g.copies = 0; });
+  for_each_granule(in, copy.to, copy.bytes, [](granule& g, unsigned) { --g.copies; });
   const std::string problem =
       add_to_phase(in, copy.barrier, nullptr, 0, -static_cast<std::int64_t>(copy.bytes));
   if (!problem.empty()) runner.set_failure(barrier_text(copy.barrier, copy.where) + problem);
