@@ -13,8 +13,9 @@ void schedule::begin(std::uint64_t seed, std::uint64_t cluster, std::size_t warp
   state_ = 0;
   begins_first_ = false;
   if (seed == 0) return;
-  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15ull;
-  state_ = (seed + cluster) * kGoldenRatio | 1;
+  // Two factors: a cluster's order with a seed is not that of another cluster with another seed.
+  constexpr std::uint64_t kOfSeed = 0x9e3779b97f4a7c15ull, kOfCluster = 0xbf58476d1ce4e5b9ull;
+  state_ = (seed * kOfSeed + cluster * kOfCluster) | 1;
   constexpr int kMixing = 8;
   for (int i = 0; i < kMixing; ++i) next();
   begins_first_ = next() % 2 == 0;
