@@ -99,6 +99,7 @@ enum class copy_fault {
   no_wait,
   too_few_bytes,
   two_copies,
+  for_nobody,
   misaligned,
   outside,
   no_fence,
@@ -120,6 +121,7 @@ __global__ void faulty_load(const __grid_constant__ kzoo::tensor_map<small_tile>
                                                       : 0;
   kzoo::tma_load(map, to + offset, 0, 0, arrived);
   if (kFault == copy_fault::two_copies) kzoo::tma_load(map, to, 0, 0, arrived);
+  if (kFault == copy_fault::for_nobody) kzoo::tma_load_multicast(map, to, 0, 0, arrived, 0);
   if (kFault != copy_fault::no_wait) arrived.wait(0);
 }
 
@@ -249,6 +251,9 @@ TEST_CASE("misuse of loads by TMA has a name", "[sim]") {
       said(faulty_load<copy_fault::two_copies>),
       ContainsSubstring("overwrites byte 0 of dynamic shared memory, where a copy (sim_tma.cpp:") &&
           ContainsSubstring(") has not arrived"));
+  CHECK_THAT(said(faulty_load<copy_fault::for_nobody>),
+             ContainsSubstring("a load by TMA (sim_tma.cpp:") &&
+                 ContainsSubstring("is for no block of the cluster"));
   CHECK_THAT(said(faulty_load<copy_fault::misaligned>),
              ContainsSubstring("begins at byte 16 of dynamic shared memory, not at a multiple of"));
   CHECK_THAT(said(faulty_load<copy_fault::outside>),

@@ -18,11 +18,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #if defined(KZOO_REAL_CUDA)
 #include <kzoo/detail/tensor_map_cuda.hpp>
 #else
+#include <cstring>
+
 #include <kzoo/sim/sm90/tma.hpp>
 #endif
 
@@ -146,7 +147,7 @@ __device__ __forceinline__ void tma_load(const tensor_map<Tile>& map, typename T
         : "memory");
   }
 #else
-  detail::simulate_load<Tile>(&map, tile, {col, row, 0}, arrived, 0, where);
+  detail::simulate_load<Tile>(&map, tile, {col, row, 0}, arrived, sim::sm90::kOwnBlock, where);
 #endif
 }
 
@@ -190,7 +191,7 @@ __device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
         : "memory");
   }
 #else
-  detail::simulate_load<Tile>(&map, tile, {col, row, number}, arrived, 0, where);
+  detail::simulate_load<Tile>(&map, tile, {col, row, number}, arrived, sim::sm90::kOwnBlock, where);
 #endif
 }
 // The same from matrix `number` of a batch.

@@ -131,9 +131,14 @@ void tma_load(const void* map, void* to, box_place at, std::uint64_t& barrier, u
   copy.bytes = box_bytes(copy.map);
   copy.to = box_offset(t, copy.map, at, to, kWho, where);
   copy.barrier = offset_or_fail(t, &barrier, sizeof barrier, "TMA's mbarrier", where);
-  const unsigned own = 1u << t.in->rank;
+  if (blocks == 0) {
+    t.owner->fail_with(t, [&] {
+      return "a load by TMA (" + place_text(where) + ") is for no block of the cluster";
+    });
+  }
+  if (blocks == kOwnBlock) blocks = 1u << t.in->rank;
   for (unsigned rank = 0; rank < 16; ++rank) {
-    if (((blocks == 0 ? own : blocks) >> rank & 1) == 0) continue;
+    if ((blocks >> rank & 1) == 0) continue;
     copy.in = &block_of_cluster(t, rank, kWho, where);
     start(t, copy, kWho);
   }

@@ -29,7 +29,10 @@ struct box_place {
   int col, row, number;
 };
 
-// Into the blocks of the cluster whose bit in `blocks` is set; 0: into the caller's.
+// As `blocks` of tma_load(): into the caller's block.
+inline constexpr unsigned kOwnBlock = 1u << 16;
+
+// Into the blocks of the cluster whose bit in `blocks`, 16 bits, is set.
 void tma_load(const void* map, void* to, box_place at, std::uint64_t& barrier, unsigned blocks,
               here where);
 void bulk_load(const void* from, void* to, unsigned bytes, std::uint64_t& barrier, here where);
