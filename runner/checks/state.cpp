@@ -166,7 +166,7 @@ covered run_in_other_orders(candidate& c) {
     ~fixed_order_again() { client.set_schedule(0); }
   } const at_end{c.client()};
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    if (!c.client().set_schedule(seed)) throw skipped("the seed is that of this process");
+    if (!c.client().set_schedule(seed)) throw skipped("orders need a worker process");
     const std::string with = fmt::format("with --schedule {}", seed);
     try {
       c.prepare(c.current_problem());

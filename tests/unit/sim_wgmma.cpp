@@ -123,6 +123,32 @@ __global__ void multiply_fragment(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b
   for (int i = 0; i < 32; ++i) element<64>(c, i) = acc[i];
 }
 
+// Both operands without a swizzle: parts of 8 x 8 elements, two along K after each other.
+__global__ void multiply_plain(const __half* a, const __half* b, float* c) {
+  auto* smem = kzoo::dynamic_shared<__half>();
+  auto* b_smem = smem + 64 * 16;
+  for (int i = static_cast<int>(threadIdx.x); i < 64 * 16; i += 128) {
+    const int row = i / 16, along = i % 16;
+    smem[row / 8 * 128 + along / 8 * 64 + row % 8 * 8 + along % 8] = a[i];
+    const int k = i / 64, col = i % 64;
+    b_smem[col / 8 * 128 + k / 8 * 64 + k % 8 * 8 + col % 8] = b[i];
+  }
+  kzoo::fence_async_proxy();
+  __syncthreads();
+  constexpr std::uint64_t kDistances = std::uint64_t{128 / 16} << 16 | std::uint64_t{256 / 16}
+                                                                           << 32;
+  float acc[32];
+  kzoo::wgmma_fence();
+  kzoo::wgmma<64>(
+      acc,
+      kzoo::wgmma_operand<__half, kzoo::major::k>{kzoo::shared_address(smem) / 16 | kDistances},
+      kzoo::wgmma_operand<__half, kzoo::major::mn>{kzoo::shared_address(b_smem) / 16 | kDistances},
+      false);
+  kzoo::wgmma_commit();
+  kzoo::wgmma_wait<0>(acc);
+  for (int i = 0; i < 32; ++i) element<64>(c, i) = acc[i];
+}
+
 enum class mma_fault {
   none,
   no_fence,
@@ -185,6 +211,22 @@ TEST_CASE("wgmma multiplies tiles of every type and direction", "[sim]") {
   CHECK(wrong_elements<__nv_bfloat16, 192, false, false>() == 0);
   CHECK(wrong_elements<float, 64, true, true>() == 0);
   CHECK(wrong_elements<__nv_fp8_e4m3, 128, true, true>() == 0);
+}
+
+TEST_CASE("wgmma reads operands without a swizzle", "[sim]") {
+  const auto a = operands_of<__half>(64 * 16, 5), b = operands_of<__half>(16 * 64, 3);
+  std::vector<float> c(64 * 64);
+  kzoo::launch({.grid = dim3(1), .block = dim3(128), .dynamic_shared = 2 * 2 * 64 * 16},
+               multiply_plain, a.data(), b.data(), c.data());
+  int wrong = 0;
+  for (int i = 0; i < 64 * 64; ++i) {
+    float sum = 0;
+    for (int k = 0; k < 16; ++k)
+      sum += float(a[static_cast<std::size_t>(i / 64 * 16 + k)]) *
+             float(b[static_cast<std::size_t>(k * 64 + i % 64)]);
+    wrong += c[static_cast<std::size_t>(i)] != sum;
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("wgmma takes A from registers, which must not change", "[sim]") {

@@ -46,18 +46,21 @@ struct descriptor {
 
   // Calls visit(line, chunk, address) for each 16 bytes of an operand with `mn` rows of A or
   // columns of B. K-major: a line is a row or a column, with two chunks along K. MN-major: a line
-  // is a step along K, of 16.
+  // is one of 16 steps along K. Source: PTX ISA, "Strides" of wgmma's shared memory layout.
   template <class Visit>
   void for_each_chunk(int mn, bool mn_major, const Visit& visit) const {
     const unsigned pitch = width == 0 ? kGranule : width;
+    const bool swapped = mn_major && width == 0;  // the two distances have each other's meaning
+    const unsigned next_lines = swapped ? leading : stride;
+    const unsigned next_panel = swapped ? stride : leading;
     const unsigned lines = mn_major ? 16 : static_cast<unsigned>(mn);
     const unsigned chunks = mn_major ? static_cast<unsigned>(mn) / 8 : 2;
     for (unsigned line = 0; line < lines; ++line) {
-      const unsigned row = start + line / 8 * stride + line % 8 * pitch;
+      const unsigned row = start + line / 8 * next_lines + line % 8 * pitch;
       for (unsigned chunk = 0; chunk < chunks; ++chunk) {
         const bool panels = mn_major || width == 0;
         const unsigned along = chunk * kGranule;
-        const unsigned plain = row + (panels ? along / pitch * leading + along % pitch : along);
+        const unsigned plain = row + (panels ? along / pitch * next_panel + along % pitch : along);
         visit(static_cast<int>(line), static_cast<int>(chunk), swizzled(plain, width));
       }
     }
