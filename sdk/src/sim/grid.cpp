@@ -23,9 +23,18 @@
 namespace kzoo::sim {
 namespace {
 
-// More threads gain little. Each has up to 1024 stacks with two memory mappings each; a process may
-// have 65 530 mappings.
+// More threads gain little. Each has up to 1024 stacks with two memory mappings each, or more for
+// clusters; a process may have 65 530 mappings.
 constexpr unsigned kDefaultMostThreads = 16;
+
+// The first OS threads run clusters with more threads than a block may have, so that OS thread i
+// has at most 8192 / (i + 1) stacks, or 1024.
+unsigned most_threads_for(const grid_request& r, unsigned most) {
+  constexpr unsigned kMostOfBlock = 1024, kMostOfCluster = 8 * kMostOfBlock;
+  const unsigned threads =
+      r.block.x * r.block.y * r.block.z * r.cluster.x * r.cluster.y * r.cluster.z;
+  return threads <= kMostOfBlock ? most : std::min(most, std::max(1u, kMostOfCluster / threads));
+}
 
 unsigned thread_count() {
   if (const char* text = std::getenv("KZOO_SIM_THREADS")) {
@@ -101,14 +110,15 @@ class pool {
     const std::lock_guard one_launch_at_a_time(launch_);
     if (watching != nullptr) watching->begin_launch(work.request);
     install_fault_handler();
-    const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.count, threads_));
+    const auto helpers = static_cast<unsigned>(
+        std::min<std::uint64_t>(work.count, most_threads_for(work.request, threads_)));
     std::unique_lock lock(mutex_);
     while (started_ < helpers) {
-      std::thread([this] { help(); }).detach();
+      std::thread([this, number = started_] { help(number); }).detach();
       ++started_;
     }
     job_ = &work;
-    wanted_ = helpers;
+    helpers_ = wanted_ = helpers;
     wake_.notify_all();
     // Does not wait for helpers that wake up after all blocks have been taken.
     done_.wait(lock, [&] { return busy_ == 0 && work.is_done(); });
@@ -116,11 +126,11 @@ class pool {
   }
 
  private:
-  void help() {
+  void help(unsigned number) {
     std::unique_ptr<block_runner> runner;
     std::unique_lock lock(mutex_);
     for (;;) {
-      wake_.wait(lock, [this] { return wanted_ != 0; });
+      wake_.wait(lock, [&] { return wanted_ != 0 && number < helpers_; });
       --wanted_;
       ++busy_;
       job* const work = job_;
@@ -136,7 +146,8 @@ class pool {
   std::mutex mutex_;  // guards all members below
   std::condition_variable wake_, done_;
   unsigned started_ = 0;
-  unsigned wanted_ = 0;  // helpers that should still join the job
+  unsigned helpers_ = 0;  // the first of them work on the job
+  unsigned wanted_ = 0;   // times that one of them should still join it
   unsigned busy_ = 0;
   job* job_ = nullptr;
 };
