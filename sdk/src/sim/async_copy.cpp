@@ -36,7 +36,7 @@ void wait_for_copies(unsigned pending) {
   thread& t = running();
   t.copies.wait(pending, [&](const async_copy& copy) {
     if (copy.from != nullptr) {
-      std::memcpy(copy.to, copy.from, copy.bytes);
+      t.owner->copy(t, copy.where, copy.to, copy.from, copy.bytes);
     } else {
       std::memset(copy.to, 0, copy.bytes);
     }

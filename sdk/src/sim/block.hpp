@@ -157,6 +157,15 @@ class block_runner {
 
   std::span<cta> ctas() { return ctas_; }
   sm90::cluster_state& sm90() { return sm90_; }
+  // Copies `bytes` for an asynchronous copy that thread `by` has started at `where`, which a fault
+  // then names.
+  void copy(const thread& by, const std::source_location& where, void* to, const void* from,
+            std::size_t bytes);
+  struct copying {
+    const thread* by = nullptr;  // null: nothing is copied
+    std::source_location where;
+  };
+  const copying& copies_now() const { return copying_; }
   // Where `shared` is in the running block's shared memory; empty if it is elsewhere.
   std::optional<sm90::shared_offset> offset_of(const cta& in, const void* shared,
                                                std::size_t bytes) const;
@@ -210,6 +219,7 @@ class block_runner {
   std::span<cta> ctas_;        // of this launch's clusters
   cta* entered_ = nullptr;     // the block whose static shared memory is in place
   sm90::cluster_state sm90_;
+  copying copying_;
   unsigned yields_ = 0;  // so far
   std::uint64_t seed_ = 0;
   schedule schedule_;

@@ -53,8 +53,12 @@ void set_handler() {
   dladdr(instruction, &its);
   dladdr(reinterpret_cast<const void*>(&install_fault_handler), &own);
   std::ostringstream text;
-  text << ", by " << t->owner->where_text() << ", thread " << detail::shape_text(t->thread_idx);
-  if (its.dli_fbase == own.dli_fbase) {
+  const block_runner::copying& now = t->owner->copies_now();
+  text << ", by " << t->owner->where_text() << ", thread "
+       << detail::shape_text((now.by != nullptr ? now.by : t)->thread_idx);
+  if (now.by != nullptr) {
+    text << ", in a copy begun at " << sm90::place_text(now.where);
+  } else if (its.dli_fbase == own.dli_fbase) {
     text << ", instruction 0x" << std::hex
          << static_cast<const char*>(instruction) - static_cast<const char*>(own.dli_fbase)
          << " of its library";

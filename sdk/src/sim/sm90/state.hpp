@@ -45,6 +45,7 @@ struct copy_into_shared {
   box_place place{};
   cta* in = nullptr;
   shared_offset to = 0, barrier = 0;
+  const thread* by = nullptr;
   here where;
 };
 

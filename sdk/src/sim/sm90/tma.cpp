@@ -127,7 +127,8 @@ void tma_load(const void* map, void* to, box_place at, std::uint64_t& barrier, u
               here where) {
   thread& t = running();
   constexpr const char* kWho = "a load by TMA";
-  copy_into_shared copy{.map = map_or_fail(t, map, kWho, where), .place = at, .where = where};
+  copy_into_shared copy{
+      .map = map_or_fail(t, map, kWho, where), .place = at, .by = &t, .where = where};
   copy.bytes = box_bytes(copy.map);
   copy.to = box_offset(t, copy.map, at, to, kWho, where);
   copy.barrier = offset_or_fail(t, &barrier, sizeof barrier, "TMA's mbarrier", where);
@@ -147,8 +148,11 @@ void tma_load(const void* map, void* to, box_place at, std::uint64_t& barrier, u
 void bulk_load(const void* from, void* to, unsigned bytes, std::uint64_t& barrier, here where) {
   thread& t = running();
   constexpr const char* kWho = "bulk_load()";
-  copy_into_shared copy{
-      .from = static_cast<const unsigned char*>(from), .bytes = bytes, .in = t.in, .where = where};
+  copy_into_shared copy{.from = static_cast<const unsigned char*>(from),
+                        .bytes = bytes,
+                        .in = t.in,
+                        .by = &t,
+                        .where = where};
   copy.to = offset_or_fail(t, to, bytes, kWho, where);
   copy.barrier = offset_or_fail(t, &barrier, sizeof barrier, "bulk_load()'s mbarrier", where);
   if (copy.to % kGranule != 0 || bytes % kGranule != 0 ||
@@ -170,13 +174,15 @@ void finish_copy(block_runner& runner, std::size_t number) {
                               ") has arrived");
   }
   if (copy.from != nullptr) {
-    std::memcpy(runner.memory(in, copy.to), copy.from, copy.bytes);
+    runner.copy(*copy.by, copy.where, runner.memory(in, copy.to), copy.from, copy.bytes);
   } else {
     for_each_chunk(copy.map, copy.to, copy.place,
                    [&](shared_offset to, const unsigned char* from, std::int64_t bytes) {
                      unsigned char* chunk = runner.memory(in, to);
                      std::memset(chunk, 0, kGranule);
-                     if (bytes > 0) std::memcpy(chunk, from, static_cast<std::size_t>(bytes));
+                     if (bytes > 0)
+                       runner.copy(*copy.by, copy.where, chunk, from,
+                                   static_cast<std::size_t>(bytes));
                    });
   }
   for_each_granule(in, copy.to, copy.bytes, [](granule& g, unsigned) { --g.copies; });
@@ -211,7 +217,8 @@ void tma_store_wait_read(unsigned pending, here) {
     }
     for_each_chunk(s.map, s.from, s.place,
                    [&](shared_offset from, unsigned char* to, std::int64_t bytes) {
-                     if (bytes > 0) std::memcpy(to, t.owner->memory(*t.in, from), kGranule);
+                     if (bytes > 0)
+                       t.owner->copy(t, s.where, to, t.owner->memory(*t.in, from), kGranule);
                    });
   });
 }
