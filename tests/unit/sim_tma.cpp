@@ -279,9 +279,10 @@ TEST_CASE("misuse of stores by TMA has a name", "[sim]") {
              ContainsSubstring("a block has ended before a store by TMA (sim_tma.cpp:") &&
                  ContainsSubstring("was committed"));
   CHECK_THAT(said(store<copy_fault::no_read_wait>), ContainsSubstring("has read its tile"));
-  CHECK_THAT(said(store<copy_fault::overwritten>),
-             ContainsSubstring("what a store by TMA (sim_tma.cpp:") &&
-                 ContainsSubstring("reads was overwritten before tma_store_wait_read()"));
+  CHECK_THAT(
+      said(store<copy_fault::overwritten>),
+      ContainsSubstring("what a store by TMA (sim_tma.cpp:") &&
+          ContainsSubstring("reads was overwritten before tma_store_wait_read() (sim_tma.cpp:"));
 }
 
 TEST_CASE("a matrix that TMA cannot address is refused", "[sim]") {

@@ -206,13 +206,13 @@ void tma_store(const void* map, const void* from, box_place at, here where) {
 void tma_store_commit() { running().sm90.stores.commit(); }
 
 // TMA writes 16 bytes at a time, even if a row ends within them.
-void tma_store_wait_read(unsigned pending, here) {
+void tma_store_wait_read(unsigned pending, here where) {
   thread& t = running();
   t.sm90.stores.wait(pending, [&](const store_from_shared& s) {
     if (hash_of_tile(t, s) != s.hash) {
       t.owner->fail_with(t, [&] {
         return "what a store by TMA (" + place_text(s.where) +
-               ") reads was overwritten before tma_store_wait_read()";
+               ") reads was overwritten before tma_store_wait_read() (" + place_text(where) + ")";
       });
     }
     for_each_chunk(s.map, s.from, s.place,
