@@ -87,7 +87,9 @@ struct job {
         const uint3 first_block{static_cast<unsigned>(cluster % c.x) * of.x,
                                 static_cast<unsigned>(cluster / c.x % c.y) * of.y,
                                 static_cast<unsigned>(cluster / c.x / c.y) * of.z};
-        if (watching != nullptr && !watching->wants_block(cluster * of.x * of.y * of.z)) continue;
+        const std::uint64_t row = std::uint64_t{first_block.z} * request.grid.y + first_block.y;
+        const std::uint64_t number = row * request.grid.x + first_block.x;
+        if (watching != nullptr && !watching->wants_block(number)) continue;
         if (auto error = runner->run(first_block, cluster)) report(cluster, std::move(error));
       }
     } catch (...) {  // no memory for threads or stacks
