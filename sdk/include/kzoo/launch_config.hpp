@@ -20,7 +20,7 @@ struct launch_config {
   std::size_t dynamic_shared = 0;  // bytes per block
   unsigned max_threads = 0;        // per block, as given to __launch_bounds__; 0: not checked
   stream_t stream{};               // the caller's
-  dim3 cluster = dim3(1);          // blocks that run together (sm_90): see cluster.hpp; cuda only
+  dim3 cluster = dim3(1);          // blocks that run together (sm_90): see cluster.hpp
   bool dependent = false;  // may start before the previous launch ends: see dependent_launch.hpp
 };
 

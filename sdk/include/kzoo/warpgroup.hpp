@@ -1,7 +1,8 @@
 #pragma once
 // Barriers for some warps of a block, and registers that move between warpgroups (sm_90a). A
 // warpgroup is four consecutive warps that begin at a multiple of four. Device code. The
-// simulator does not count registers. Source: PTX ISA, "barrier" and "setmaxnreg".
+// simulator does not count registers, so there the last two functions do nothing. Source: PTX ISA,
+// "barrier" and "setmaxnreg".
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/here.hpp>
