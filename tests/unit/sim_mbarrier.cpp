@@ -93,6 +93,12 @@ __global__ void one_arrival_more() {
   }
 }
 
+__global__ void number_of_a_phase() {
+  __shared__ kzoo::mbarrier barrier;
+  init(barrier, 1);
+  barrier.wait(2);
+}
+
 __global__ void expects_for_nobody() {
   __shared__ kzoo::mbarrier barrier;
   init(barrier, 1);
@@ -209,6 +215,9 @@ TEST_CASE("misuse of mbarriers has a name", "[sim]") {
                  ContainsSubstring("has called fence_mbarrier_init()"));
   CHECK_THAT(failure(dim3(1), one_arrival_more),
              ContainsSubstring("gets more than the 1 arrivals of its phase, which lacks 16 bytes"));
+  CHECK_THAT(failure(dim3(1), number_of_a_phase),
+             ContainsSubstring("mbarrier.wait(2) (sim_mbarrier.cpp:") &&
+                 ContainsSubstring("): a parity is 0 or 1"));
   CHECK_THAT(failure(dim3(1), expects_for_nobody),
              ContainsSubstring("a block has ended while the mbarrier at byte ") &&
                  ContainsSubstring("lacks 16 bytes"));

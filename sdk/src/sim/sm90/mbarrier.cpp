@@ -172,10 +172,16 @@ void mbarrier_wait(std::uint64_t& barrier, unsigned parity, here where) {
   thread& t = running();
   const shared_offset at = offset_or_fail(t, &barrier, sizeof barrier, "mbarrier.wait()", where);
   check_barrier(t, *t.in, at, where);
-  if (phase::of(barrier).parity != (parity & 1)) return;
+  if (parity > 1) {
+    t.owner->fail_with(t, [&] {
+      return "mbarrier.wait(" + std::to_string(parity) + ") (" + place_text(where) +
+             "): a parity is 0 or 1";
+    });
+  }
+  if (phase::of(barrier).parity != parity) return;
   t.waits = wait_kind::mbarrier;
   t.sm90.barrier = at;
-  t.sm90.parity = parity & 1;
+  t.sm90.parity = parity;
   t.where = where;
   t.owner->sm90().at_mbarriers.push_back(&t);
   t.owner->suspend(t);
