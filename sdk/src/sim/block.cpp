@@ -218,6 +218,7 @@ void block_runner::abandon_fibers() {
     t.sm90.stores.clear();
   }
   ready_ = {};
+  copying_.by = nullptr;
   sm90_.abandon();
 }
 
