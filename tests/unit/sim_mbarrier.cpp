@@ -175,6 +175,11 @@ __global__ void arrive_elsewhere(int* out) {
   kzoo::cluster_sync();
 }
 
+__global__ void count_at_barrier(int* count) {
+  kzoo::cluster_sync();
+  atomicAdd(count, 1);
+}
+
 __global__ void reach_ended_block() {
   auto* dynamic = kzoo::dynamic_shared<float>();
   dynamic[threadIdx.x] = 1;
@@ -297,6 +302,13 @@ TEST_CASE("threads arrive at mbarriers of other blocks of their cluster", "[sim]
   std::vector<int> out(64, 0);
   CHECK(cluster_failure(arrive_elsewhere, out.data()) == "no error");
   CHECK(out == std::vector<int>(64, 1));
+}
+
+TEST_CASE("clusters of many threads have enough stacks", "[sim]") {
+  int count = 0;
+  kzoo::launch({.grid = dim3(64), .block = dim3(512), .cluster = dim3(8)}, count_at_barrier,
+               &count);
+  CHECK(count == 64 * 512);
 }
 
 TEST_CASE("the shared memory of a block ends with it", "[sim]") {
