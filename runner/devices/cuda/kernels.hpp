@@ -101,7 +101,8 @@ class product_judge {
   // Waits for the stream. Throws failure.
   reference::product_findings findings(cudaStream_t stream);
 
-  // Enqueues the reading of a buffer in one pass; reading() waits for it. They throw failure.
+  // Enqueues the reading of a buffer in one pass, and its copy to the host; reading() waits for the
+  // stream. They throw failure.
   void enqueue_reading(const void* buffer, const data::matrix& x, cudaStream_t stream);
   data::reading reading(cudaStream_t stream);
 
@@ -115,6 +116,7 @@ class product_judge {
   void grow(std::size_t bytes);
 
   reference::product_findings* found_ = nullptr;  // of the last enqueue()
+  data::reading* reading_ = nullptr;              // in pinned host memory, by enqueue_reading()
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -335,13 +335,18 @@ void product_judge::enqueue_reading(const void* buffer, const data::matrix& x,
   grow(sizeof(data::reading));
   check(cudaMemsetAsync(memory_, 0, sizeof(data::reading), stream), "cudaMemset");
   enqueue_read(buffer, x, 0, false, nullptr, reinterpret_cast<data::reading*>(memory_), stream);
+  if (reading_ == nullptr) {
+    void* pinned = nullptr;
+    check(cudaHostAlloc(&pinned, sizeof *reading_, cudaHostAllocDefault), "cudaHostAlloc");
+    reading_ = static_cast<data::reading*>(pinned);
+  }
+  check(cudaMemcpyAsync(reading_, memory_, sizeof *reading_, cudaMemcpyDefault, stream),
+        "cudaMemcpy");
 }
 
 data::reading product_judge::reading(cudaStream_t stream) {
-  data::reading all;
-  check(cudaMemcpyAsync(&all, memory_, sizeof all, cudaMemcpyDefault, stream), "cudaMemcpy");
   check(cudaStreamSynchronize(stream), "while the kernel ran");
-  return all;
+  return *reading_;
 }
 
 }  // namespace kzoo::devices::cuda
