@@ -44,12 +44,11 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
   for (const roofline::measured_peak& c : peaks->all) {
     const std::string clock =
         c.best.clock_mhz > 0 ? fmt::format("{:.0f} MHz", c.best.clock_mhz) : "";
-    t.add_entries(
-        {{"resource", std::string(name_of(c.resource)), table::align::left},
-         {"peak", rate_text(c.resource, c.best.rate)},
-         {"spread", {fmt::format("-{:.1f}%", 100 * c.spread), style::dim}},
-         {"clock", clock},
-         {"by", {c.kernel, style::dim}, table::align::left}});
+    t.add_entries({{"resource", std::string(name_of(c.resource)), table::align::left},
+                   {"peak", rate_text(c.resource, c.best.rate)},
+                   {"spread", {fmt::format("-{:.1f}%", 100 * c.spread), style::dim}},
+                   {"clock", clock},
+                   {"by", {c.kernel, style::dim}, table::align::left}});
   }
   print_to(stdout, "{}", t.str(colour, "      "));
   if (peaks->spread) {

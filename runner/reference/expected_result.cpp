@@ -39,10 +39,7 @@ expected_result::expected_result(const problem& p, double max_products, std::uin
     : expected_result(p, choose_rows(p.all_rows(), rows_of(p, max_products), key, also)) {}
 
 expected_result::expected_result(const problem& p, std::vector<std::int64_t> rows)
-    : problem_(p),
-      operands_(operands_of(p)),
-      scalars_(held_scalars(p)),
-      rows_(std::move(rows)) {
+    : problem_(p), operands_(operands_of(p)), scalars_(held_scalars(p)), rows_(std::move(rows)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
   const std::size_t count = rows_.size() * std::size_t(p.n);
