@@ -8,7 +8,8 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kernel-zoo)
 
 install(TARGETS runner RUNTIME)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo
-        PATTERN templates EXCLUDE)
+        PATTERN templates EXCLUDE
+        PATTERN .clang-format EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_SOURCE_DIR}/plugins
                   ${PROJECT_SOURCE_DIR}/sdk/src/manifest
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
