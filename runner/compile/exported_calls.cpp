@@ -47,7 +47,13 @@ std::map<std::string, function> functions_of(const exported_project& p) {
 // By kzoo_type. Void are those of 16 or 8 bits that C has no names for.
 constexpr std::array kCTypes{"",       "float",  "void", "void", "int32_t",
                              "double", "int8_t", "void", "void", "void"};
-static_assert(kCTypes.size() == KZOO_I4 + 1);
+// In C++ and in Python; "": PyTorch has no such elements.
+constexpr std::array kTorchTypes{"",        "kFloat", "kHalf",          "kBFloat16",    "kInt",
+                                 "kDouble", "kChar",  "kFloat8_e4m3fn", "kFloat8_e5m2", ""};
+constexpr std::array kPythonTypes{"",        "float32", "float16",       "bfloat16",    "int32",
+                                  "float64", "int8",    "float8_e4m3fn", "float8_e5m2", ""};
+static_assert(kCTypes.size() == KZOO_I4 + 1 && kTorchTypes.size() == KZOO_I4 + 1 &&
+              kPythonTypes.size() == KZOO_I4 + 1);
 
 // "fp32", or "fp32, tf32" where its kernels differ.
 std::string precisions_of(const function& f) {
@@ -88,6 +94,15 @@ holes holes_of(const std::string& kind, const function& f, const exported_projec
              {"c_type_a", kCTypes.at(types.a)},
              {"c_type_b", kCTypes.at(types.b)},
              {"c_type_c", kCTypes.at(types.c)},
+             {"torch_a", kTorchTypes.at(types.a)},
+             {"torch_b", kTorchTypes.at(types.b)},
+             {"torch_c", kTorchTypes.at(types.c)},
+             {"python_a", kPythonTypes.at(types.a)},
+             {"python_b", kPythonTypes.at(types.b)},
+             {"python_c", kPythonTypes.at(types.c)},
+             {"of_torch", flag(*kTorchTypes.at(types.a) != 0 && *kTorchTypes.at(types.b) != 0)},
+             {"along_a", a ? "1" : "0"},
+             {"along_b", b ? "1" : "0"},
              {"layout_a", layout(a)},
              {"layout_b", layout(b)},
              {"a_transposed", flag(a)},

@@ -232,6 +232,8 @@ file_texts exported_files(const exported_project& p, const recipe& how,
   for (const auto& [name, text] :
        std::initializer_list<std::array<std::string, 2>>{{p.name + ".h", "header.h"},
                                                          {p.name + ".cpp", "calls.cpp"},
+                                                         {p.name + "_torch.cpp", "torch.cpp"},
+                                                         {p.name + "_torch.py", "torch.py"},
                                                          {p.name + "-config.cmake", "config.cmake"},
                                                          {"Makefile", "Makefile"},
                                                          {"CMakeLists.txt", "CMakeLists.txt"}})

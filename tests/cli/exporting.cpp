@@ -287,6 +287,44 @@ TEST_CASE("functions of one plugin take turns, batches are checked, and instance
   }
 }
 
+TEST_CASE("an exported project has an operator of PyTorch") {
+  const bench b;
+  REQUIRE(b.exported(b.tuned, "fastest").code == 0);
+  const fs::path project = b.folder.path() / "fastest";
+  check_shell("make -C " + shell_word(project) + " libfastest.a");
+  const fs::path sdk = source_folder() / "sdk" / "include";
+  // With the SDK's stand-ins for PyTorch's headers, in a call of theirs.
+  const std::string use = b.folder.write("use.cpp", R"(#include "fastest_torch.cpp"
+int main() {
+  unsigned char workspace[4096];
+  kzoo::tensors::session s;
+  s.workspace = workspace;
+  s.capacity = sizeof workspace;
+  kzoo::tensors::current = &s;
+  float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 2, 3};
+  const at::Tensor c = matmul(at::Tensor(a, at::kFloat, {2, 3}), at::Tensor(b, at::kFloat, {3, 1}));
+  if (c.size(0) != 2 || c.size(1) != 1) return 1;
+  if (c.data_ptr<float>()[0] != 14 || c.data_ptr<float>()[1] != 32) return 2;
+  try {
+    matmul(at::Tensor(a, at::kFloat, {3, 2}).t(), at::Tensor(b, at::kFloat, {3, 1}));
+    return 3;
+  } catch (const kzoo::error&) {
+  }
+}
+)");
+  const std::string program = shell_word(b.folder.path() / "use");
+  check_shell(
+      fmt::format("c++ -std=c++20 -DKZOO_TARGET_DEVICE=KZOO_CPU -I {0} -I {0}/kzoo/torch_headers "
+                  "-I {0}/kzoo/sim/cuda_headers -I {1} -c {2} -o {3}.o",
+                  shell_word(sdk), shell_word(project), shell_word(use), program));
+  check_shell(fmt::format("c++ -o {0} {0}.o {1}/libfastest.a", program, shell_word(project)));
+  check_shell(program);
+  const std::string module = read_text(project / "fastest_torch.py");
+  CHECK(contains(module, "cpp_extension.load("));
+  CHECK(contains(module, "torch.ops.fastest.matmul"));
+  CHECK(contains(module, "((torch.float32, torch.float32), torch.float32),"));
+}
+
 TEST_CASE("an exported project is a target of CMake") {
   const bench b;
   REQUIRE(b.exported(b.tuned, "fastest").code == 0);
@@ -455,6 +493,13 @@ TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc
   CHECK(contains(makefile, "-gencode=arch=compute_90"));
   check_shell(fmt::format("make -C {} -j2 NVCC={}", shell_word(project), nvcc()));
   CHECK(fs::exists(project / "libgpu.so"));
+  // With the SDK's stand-ins for PyTorch's headers.
+  b.folder.write("operator.cu", "#include <gpu_torch.cpp>\n");
+  const std::string sdk = shell_word(source_folder() / "sdk" / "include");
+  check_shell(fmt::format(
+      "{} -std=c++20 -DKZOO_TARGET_DEVICE=KZOO_CUDA -I {} -I {}/kzoo/torch_headers "
+      "-I {} -c {} -o {}",
+      nvcc(), sdk, sdk, shell_word(project), b.out("operator.cu"), b.out("operator.o")));
 
   // A program with kernels of its own is linked to the installed static library.
   const std::string cuda = " -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_CUDA_COMPILER=" + nvcc();
