@@ -169,15 +169,16 @@ words libraries_of(const exported_project& p) {
   return all;
 }
 
-// nvcc's options are not those of the host's compiler, which compiles what a bare kernel is linked
-// with.
+// In one word, as CMake drops words that stand there twice. nvcc's options are not those of the
+// host's compiler, which compiles what a bare kernel is linked with.
 std::string cmake_options(const words& options, const recipe& how) {
   words escaped;
   for (const std::string& option : options) {
-    const std::string quoted = std::regex_replace(option, std::regex(R"([\\"$])"), "\\$&");
+    const std::string quoted =
+        std::regex_replace(shell_word(option), std::regex(R"([\\"$])"), "\\$&");
     escaped.push_back(std::regex_replace(quoted, std::regex(";"), "$$<SEMICOLON>"));
   }
-  const std::string list = fmt::format("{}", fmt::join(escaped, ";"));
+  const std::string list = fmt::format("SHELL:{}", fmt::join(escaped, " "));
   return is_cuda(how) ? fmt::format("\"$<$<COMPILE_LANGUAGE:CUDA>:{}>\"", list)
                       : fmt::format("\"{}\"", list);
 }
