@@ -80,7 +80,7 @@ struct bench {
     folder.write("für später/sums.hpp", kHeader);
     const auto ran =
         kzoo::test::runner("tune " + shell_word(mine) +
-                           " --device cpu --sizes 16,24x16x20 --budget 20s --no-journal --json -");
+                           " --device cpu --sizes 16,24x16x20 --budget 60s --no-journal --json -");
     INFO(ran.err);
     REQUIRE(ran.code == 0);
     tuned = ran.json();
