@@ -110,7 +110,10 @@ class cuda_backend final : public backend {
 
   void copy_to_device(void* memory, const void* host, std::size_t bytes) override {
     synchronize();
-    check(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+    // cudaMemcpy may return before a small copy has arrived, and stream_ does not wait for it.
+    check(cudaMemcpyAsync(memory, host, bytes, cudaMemcpyHostToDevice, stream_),
+          "cudaMemcpy to the device");
+    check(cudaStreamSynchronize(stream_), "cudaMemcpy to the device");
   }
 
   void* stream() override { return stream_; }
