@@ -64,6 +64,14 @@ unsigned line_with(std::string_view source, std::string_view text, std::string_v
   return 0;
 }
 
+// std::regex recurses for each character of a name, so that a long one would overflow the stack.
+std::string in_short_lines(std::string_view output) {
+  constexpr std::size_t kLongest = 4000;
+  std::string text;
+  for (const std::string& line : lines_of(output)) text += line.substr(0, kLongest) + '\n';
+  return text;
+}
+
 // Names of CUDA C++ that the compiler does not know.
 std::vector<std::string> unknown_names(const std::string& compiler_output) {
   static const std::regex kUnknown(
@@ -177,13 +185,14 @@ std::string host_code_hints(std::string_view file, const needed_code& code,
 }
 
 std::string hints(std::string_view device, std::string_view file, std::string_view source,
-                  std::string_view compiler_output) {
+                  std::string_view whole_output) {
+  const std::string compiler_output = in_short_lines(whole_output);
   std::string text;
-  for (const std::string& words : missing_words(std::string(compiler_output)))
+  for (const std::string& words : missing_words(compiler_output))
     text += fmt::format(
         "{}: note: what the linker misses comes with `// kzoo: {}` in the first lines\n", file,
         words);
-  for (const std::string& name : missing_of_torch(std::string(compiler_output)))
+  for (const std::string& name : missing_of_torch(compiler_output))
     text += fmt::format(
         "{}: note: {} is not there: operators of PyTorch are not available, and what a function that "
         "takes tensors calls is in <kzoo/tensors.hpp> (docs/plugins.md)\n",
@@ -199,13 +208,13 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
     }
     return text;
   }
-  for (const std::string& name : unknown_names(std::string(compiler_output))) {
+  for (const std::string& name : unknown_names(compiler_output)) {
     text += fmt::format(
         "{}: note: {} is not there in the simulator: run the kernel on a GPU (--device cuda), or "
         "compile it for one here (runner compile FILE -o DIR)\n",
         file, name);
   }
-  for (const std::string& name : missing_functions(std::string(compiler_output)))
+  for (const std::string& name : missing_functions(compiler_output))
     text += fmt::format(
         "{}: note: {}… functions are not there in the simulator, and a plugin seldom needs them: the "
         "runner allocates, copies and compares (docs/plugins.md#porting)\n",

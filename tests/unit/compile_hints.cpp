@@ -49,6 +49,7 @@ TEST_CASE("functions of CUDA's runtime are named, and names that begin as they d
   CHECK_THAT(noted("cudaMalloc"), ContainsSubstring("note: cuda… functions are not there"));
   CHECK_THAT(noted("cublasCreate"), ContainsSubstring("note: cublas… functions are not there"));
   CHECK(noted("cuda::barrier") == "");
+  CHECK(noted("cuda" + std::string(1 << 20, 'A')) == "");  // and no overflow of the stack
 }
 
 TEST_CASE("names of CUDA that are not simulated are named", "[compile]") {
