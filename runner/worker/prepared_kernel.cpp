@@ -2,7 +2,6 @@
 
 #include "core/kernel_name.hpp"
 #include "core/verdict.hpp"
-
 #include "devices/backend.hpp"
 #include "os/posix.hpp"
 #include "worker/plugin.hpp"
@@ -195,9 +194,9 @@ run_report prepared_kernel::run(const run_request& how) {
   report.ms = done.ms;
   report.judged = report_on(done.found);
   if (!done.found.right()) plugin_.go_on();
-  const examined seen = examine();
-  report.changed = seen.changed;
-  report.unfinished = seen.c.digest != done.found.c.digest;
+  const auto [found, c] = backend_.examine(watched(), matrices_.c->contents());
+  report.changed = changes_from(found);
+  report.unfinished = c.digest != done.found.c.digest;
   report.output = copy_result(done.found.c, how.output);
   report.launches = plugin_.launches(slot_);
   return report;
@@ -326,7 +325,7 @@ sample_report prepared_kernel::sample(const sample_request& how) {
     report.seconds = sampling.seconds();
   } while (report.samples_ms.size() < std::size_t(how.samples) &&
            report.seconds < how.max_seconds && !low_clock && report.judged.right);
-  report.changed = examine().changed;
+  report.changed = changes_from(backend_.find_changes(watched()));
   report.total_seconds = total.seconds();
   return report;
 }
@@ -339,7 +338,7 @@ sustain_report prepared_kernel::sustain(const sustain_request& how) {
   report.runs = all.count;
   report.ms = all.ms;
   report.judged = report_on(all.found);
-  report.changed = examine().changed;
+  report.changed = changes_from(backend_.find_changes(watched()));
   return report;
 }
 
@@ -383,7 +382,7 @@ void prepared_kernel::call_plugin() {
   }
 }
 
-prepared_kernel::examined prepared_kernel::examine() {
+std::vector<devices::filled_buffer> prepared_kernel::watched() const {
   // C has been judged; only its zones are left.
   std::vector<const device_matrix*> all;
   for (const auto& input : matrices_.inputs) all.push_back(input.get());
@@ -391,12 +390,15 @@ prepared_kernel::examined prepared_kernel::examine() {
   std::vector<devices::filled_buffer> buffers;
   for (const device_matrix* x : all) buffers.push_back(x->contents());
   if (workspace_) buffers.back().elements_may_change = true;
-  const std::size_t count = all.size();
   all.push_back(matrices_.c.get());
   for (const device_matrix* x : all) std::ranges::copy(x->zones(), std::back_inserter(buffers));
   std::ranges::copy(matrices_.poison, std::back_inserter(buffers));
-  const auto [each, c] = backend_.examine(buffers, matrices_.c->contents());
-  std::span<const data::changes> rest = std::span(each).subspan(count);
+  return buffers;
+}
+
+changes prepared_kernel::changes_from(std::span<const data::changes> each) {
+  std::span<const data::changes> rest =
+      each.subspan(matrices_.inputs.size() + (workspace_ ? 1 : 0));
   const auto with_zones = [&](const device_matrix& x, const data::changes& own) {
     const auto in_zones = rest.first(x.zones().size());
     rest = rest.subspan(in_zones.size());
@@ -415,7 +417,7 @@ prepared_kernel::examined prepared_kernel::examine() {
   for (const data::changes& gap : rest) found.between += gap.inside + gap.outside;
   spoiled_ = spoiled_ || found.between > 0 || found.c.any() || found.workspace.any() ||
              std::ranges::any_of(found.inputs, [](const auto& input) { return input.seen.any(); });
-  return {found, c};
+  return found;
 }
 
 std::int64_t prepared_kernel::restored(const device_matrix& x, const data::changes& found) {

@@ -111,11 +111,10 @@ class prepared_kernel {
   reference::product_check expected() const;
   judged_report report_on(const reference::product_findings& found) const;
   void call_plugin();
-  struct examined {
-    changes changed;
-    data::reading c;
-  };
-  examined examine();
+  // The inputs and the workspace, then the zones around all matrices, then the gaps between them.
+  std::vector<devices::filled_buffer> watched() const;
+  // From what the backend finds in watched(), in its order.
+  changes changes_from(std::span<const data::changes> each);
   // The element that was written and restored; -1: none.
   std::int64_t restored(const device_matrix& x, const data::changes& found);
   // Copies the requested part to shared memory.
