@@ -33,7 +33,7 @@ TEST_CASE("bad usage of profile is refused before anything runs", "[cli]") {
 
 TEST_CASE("a profile of a cell is shown and written", "[cli][.gpu]") {
   needs_gpu();
-  const scratch_folder folder;
+  const scratch_folder folder(kSharedMemory);  // where what runs under ncu may write
   const auto ncu = fake_ncu(folder, "run_target \"$@\"; raw_page\n");
   const std::string where = " --device cuda --sizes 64 --ncu " + ncu;
   const auto one = runner("profile quick --cell naive:8x8@64 --json - " + where + " -- --set full");
