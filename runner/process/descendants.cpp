@@ -91,13 +91,15 @@ void note_change(pid_t child, int which) {
   waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG);
 }
 
-// A cheaper stands_still(). True also if the child has ended.
-bool is_stopped_or_over(pid_t child) {
+// Whether waitid() has one of the changes `which`, or knows no such child. Leaves the change there.
+bool waits(pid_t child, int which) {
   siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) !=
-             0 ||
+  return waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG | WNOWAIT) != 0 ||
          info.si_pid == child;
 }
+bool is_over(pid_t child) { return waits(child, WEXITED); }
+// A cheaper stands_still(). True also if the child has ended.
+bool is_stopped_or_over(pid_t child) { return waits(child, WSTOPPED | WEXITED); }
 
 // Calls `try_once` until it returns true. Returns false after kLongestStop.
 bool is_done_soon(const auto& try_once) {
@@ -174,8 +176,9 @@ std::set<pid_t> below_with_orphans(pid_t child) {
 std::vector<pid_t> below(pid_t root) { return process_table().below(root); }
 
 bool hold(pid_t child) {
-  const auto locked = lock();
+  auto locked = lock();
   tracked& its = known().at(child);
+  if (its.alone) locked.unlock();  // a thread in a driver's call takes long to stop
   note_change(child, WCONTINUED);  // consumes the event of resume()
   kill(child, SIGSTOP);
   // Two quiet rounds in a row: a process not yet stopped may have continued another.
@@ -209,20 +212,25 @@ void resume(pid_t child) {
 }
 
 std::optional<int> end(pid_t child) {
-  const auto locked = lock();
+  auto locked = lock();
+  tracked& its = known()[child];
   kill(child, SIGKILL);
   killpg(child, SIGKILL);
-  known()[child].held.clear();  // they are strays again
-  kill_strays();                // before the wait: the child may wait for a stray
-  time_waited waited;
-  int status = 0;
-  pid_t ended = 0;
-  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && waited.look() < kLongestWait) {
-    std::this_thread::sleep_for(kPause);
+  its.held.clear();  // they are strays again
+  if (its.alone) {
+    locked.unlock();  // a driver takes long to end a process
+  } else {
+    kill_strays();  // before the wait: the child may wait for a stray
   }
+  time_waited waited;
+  while (!is_over(child) && waited.look() < kLongestWait) std::this_thread::sleep_for(kPause);
+  if (!locked.owns_lock()) locked.lock();  // until its pid, which is free then, is forgotten
+  int status = 0;
+  const pid_t ended = waitpid(child, &status, WNOHANG);
   if (ended == 0) return std::nullopt;  // still tracked, so it never counts as a stray
+  const bool had_others = !its.alone;
   known().erase(child);
-  kill_strays();  // orphans of the child
+  if (had_others) kill_strays();  // orphans of the child
   return ended == child ? std::optional(status) : std::nullopt;
 }
 

@@ -5,9 +5,11 @@
 
 #include "support/catch.hpp"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -139,4 +141,32 @@ TEST_CASE("a held child that somebody continues has not stood still", "[process]
   descendants::resume(child);
   CHECK(descendants::stood_still(child));
   descendants::end(child);
+}
+
+TEST_CASE("a child in a long system call delays the stop of no other", "[process]") {
+  const auto start = [](bool in_call) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (in_call && vfork() == 0) {  // until it has ended, its parent does not stop
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sleep(3);
+        _exit(0);
+      }
+      for (;;) pause();
+    }
+    constexpr bool kAlone = true;
+    descendants::track(child, kAlone);
+    return child;
+  };
+  const pid_t slow = start(true), other = start(false);
+  a_moment();
+  std::atomic<bool> slow_stopped = false;
+  std::jthread holding([&] { slow_stopped = descendants::hold(slow); });
+  a_moment();
+  CHECK(descendants::hold(other));
+  CHECK(descendants::end(other));
+  CHECK_FALSE(slow_stopped);
+  holding.join();
+  CHECK(slow_stopped);
+  CHECK(descendants::end(slow));
 }
