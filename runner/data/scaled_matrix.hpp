@@ -47,6 +47,16 @@ constexpr double scale_at(const scaled_matrix& x, std::int64_t product, std::int
   return decode(x.scales.type, element_in(x.scales, all, index_of(x.scales, all, at.col)));
 }
 
+// The element at (row, col) of op(x) of one matrix, which must be inside, times its scale.
+constexpr double element_at(const scaled_matrix& x, std::int64_t product, std::int64_t row,
+                            std::int64_t col) {
+  const std::int64_t stored = product * x.rows + (x.transposed ? col : row);
+  const double number = number_at(x, product, row, col, [&x, stored](std::int64_t index) {
+    return element_in(x, stored, index);
+  });
+  return scale_at(x, product, row, col) * number;
+}
+
 // The largest magnitude of a scaled element.
 constexpr double norm_of(const scaled_matrix& x) {
   const double elements = norm_of(static_cast<const matrix&>(x));

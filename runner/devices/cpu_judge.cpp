@@ -1,5 +1,6 @@
 #include "devices/cpu_judge.hpp"
 
+#include "data/rows.hpp"
 #include "devices/element_loops.hpp"
 #include "os/parallel.hpp"
 
@@ -32,11 +33,11 @@ std::vector<weighted_row> weigh_b(const product_check& check,
   const data::scaled_matrix& b = check.of.b;
   auto sums = for_rows<weighted_row>(b.count * check.k);
   for_each_row(b.count * check.k, check.n, [&](std::int64_t row) {
+    std::vector<double> elements(weights.size());
+    data::read_row(b, row / check.k, {row % check.k, 0}, elements);
     weighted_sum sum;
-    for (std::int64_t col = 0; col < check.n; ++col)
-      reference::add(sum, check.integers,
-                     reference::generated_element(b, row / check.k, row % check.k, col),
-                     weights[std::size_t(col)]);
+    for (std::size_t col = 0; col < elements.size(); ++col)
+      reference::add(sum, check.integers, elements[col], weights[col]);
     sums[std::size_t(row)] = with_norm(sum);
   });
   return sums;
@@ -46,11 +47,11 @@ weighted_row row_of_product(const product_check& check, std::int64_t row,
                             const std::vector<weighted_row>& b) {
   const std::int64_t of_a = reference::a_of_row(check, row);
   const std::int64_t first = b_of_row(check.of, row) * check.k;
+  std::vector<double> a(static_cast<std::size_t>(check.k));
+  data::read_row(check.of.a, of_a, {row % check.m, 0}, a);
   weighted_row sum;
-  for (std::int64_t k = 0; k < check.k; ++k)
-    reference::add_product(sum, check,
-                           reference::generated_element(check.of.a, of_a, row % check.m, k),
-                           b[std::size_t(first + k)]);
+  for (std::size_t k = 0; k < a.size(); ++k)
+    reference::add_product(sum, check, a[k], b[std::size_t(first) + k]);
   return sum;
 }
 
@@ -83,12 +84,11 @@ std::array<std::int64_t, reference::kWholeRows> wrong_elements_of(const product_
   std::vector<double> b(static_cast<std::size_t>(count));
   std::vector<element_sum> sums(rows.size() * b.size());
   for (std::int64_t k = 0; k < check.k; ++k) {
-    for (std::int64_t i = 0; i < count; ++i)
-      b[std::size_t(i)] = reference::generated_element(check.of.b, of_b, k, first + i);
+    data::read_row(check.of.b, of_b, {k, first}, b);
     auto sum = sums.begin();
     for (const std::int64_t row : rows) {
-      const double a = reference::generated_element(check.of.a, reference::a_of_row(check, row),
-                                                    row % check.m, k);
+      const double a =
+          data::element_at(check.of.a, reference::a_of_row(check, row), row % check.m, k);
       for (const double element : b) reference::add_product(*sum++, check, a, element);
     }
   }

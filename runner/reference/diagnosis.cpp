@@ -1,6 +1,7 @@
 #include "reference/scan.hpp"
 
 #include "data/contents.hpp"
+#include "data/rows.hpp"
 #include "reference/epilogue.hpp"
 #include "reference/product.hpp"
 #include "reference/tolerance.hpp"
@@ -34,15 +35,14 @@ sum dot(const numbers& a, const numbers& b) {
 }
 
 numbers row_of(const data::scaled_matrix& x, std::int64_t product, std::int64_t row) {
-  numbers values;
-  for (std::int64_t col = 0; col < data::op_cols(x); ++col)
-    values.push_back(element(x, product, row, col));
+  numbers values(static_cast<std::size_t>(data::op_cols(x)));
+  data::read_row(x, product, {row, 0}, values);
   return values;
 }
 numbers column_of(const data::scaled_matrix& x, std::int64_t product, std::int64_t col) {
   numbers values;
   for (std::int64_t row = 0; row < data::op_rows(x); ++row)
-    values.push_back(element(x, product, row, col));
+    values.push_back(data::element_at(x, product, row, col));
   return values;
 }
 

@@ -1,5 +1,6 @@
 #include "reference/product.hpp"
 
+#include "data/rows.hpp"
 #include "os/parallel.hpp"
 #include "reference/product_tile.hpp"
 
@@ -39,20 +40,22 @@ range block_of(std::int64_t index, std::int64_t size, std::int64_t count) {
 void pack(const data::scaled_matrix& a, std::int64_t product, std::span<const std::int64_t> rows,
           range ks, std::vector<a_step>& packed) {
   packed.assign(blocks(std::int64_t(rows.size()), kTileRows) * ks.size(), a_step{});
+  std::vector<double> line(static_cast<std::size_t>(ks.size()));
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    a_step* const tile = packed.data() + std::int64_t(r / kTileRows) * ks.size();
-    for (std::int64_t k = 0; k < ks.size(); ++k)
-      tile[k].values[r % kTileRows] = element(a, product, rows[r], ks.begin + k);
+    data::read_row(a, product, {rows[r], ks.begin}, line);
+    a_step* tile = packed.data() + std::int64_t(r / kTileRows) * ks.size();
+    for (const double x : line) (tile++)->values[r % kTileRows] = x;
   }
 }
 
 void pack(const data::scaled_matrix& b, std::int64_t product, range cols, range ks,
           std::vector<b_step>& packed) {
   packed.assign(blocks(cols.size(), kTileCols) * ks.size(), b_step{});
+  std::vector<double> line(static_cast<std::size_t>(cols.size()));
   for (std::int64_t k = 0; k < ks.size(); ++k) {
+    data::read_row(b, product, {ks.begin + k, cols.begin}, line);
     for (std::int64_t j = 0; j < cols.size(); ++j)
-      packed[j / kTileCols * ks.size() + k].values[j % kTileCols] =
-          element(b, product, ks.begin + k, cols.begin + j);
+      packed[j / kTileCols * ks.size() + k].values[j % kTileCols] = line[std::size_t(j)];
   }
 }
 
@@ -168,16 +171,18 @@ void precise_result(const operands& o, const scalars& s, std::span<const std::in
     const auto [product, of_b, first, end] = products[std::size_t(block / across)];
     const std::int64_t begin = block % across * kColumns, count = std::min(kColumns, n - begin);
     std::vector<column_block> sums(std::size_t(end - first));
-    std::vector<double> b(std::size_t(kSteps * kColumns));  // columns past the last hold zeros
+    std::vector<double> a, b(std::size_t(kSteps * kColumns));  // columns past the last hold zeros
     for (std::int64_t k0 = 0; s.alpha != 0 && k0 < depth; k0 += kSteps) {
       const std::int64_t steps = std::min(kSteps, depth - k0);
       for (std::int64_t k = 0; k < steps; ++k)
-        for (std::int64_t j = 0; j < count; ++j)
-          b[std::size_t(k * kColumns + j)] = element(o.b, of_b, k0 + k, begin + j);
+        data::read_row(o.b, of_b, {k0 + k, begin},
+                       std::span(b).subspan(std::size_t(k * kColumns), std::size_t(count)));
+      a.resize(std::size_t(steps));
       for (std::size_t r = 0; r < sums.size(); ++r) {
         const std::int64_t row = rows[std::size_t(first) + r] - product * o.c.rows;
-        for (std::int64_t k = 0; k < steps; ++k)
-          add_terms(element(o.a, product, row, k0 + k), b.data() + k * kColumns, sums[r]);
+        data::read_row(o.a, product, {row, k0}, a);
+        for (std::size_t k = 0; k < a.size(); ++k)
+          add_terms(a[k], b.data() + std::int64_t(k) * kColumns, sums[r]);
       }
     }
     for (auto r = std::size_t(first); r < std::size_t(end); ++r) {

@@ -36,14 +36,6 @@ inline double combine(kzoo_type type, scalars s, double sum, double c0) {
   return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
 }
 
-// op(x) of one matrix at (row, col) before a kernel runs, times its scale.
-inline double element(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
-                      std::int64_t col) {
-  const double number = data::number_at(x, product, row, col,
-                                        [&x](std::int64_t index) { return data::word(x, index); });
-  return data::scale_at(x, product, row, col) * number;
-}
-
 // The C that beta scales; 0 if beta is 0: poison is not read. `row` counts over the batch.
 inline double initial_c(const operands& o, const scalars& s, std::int64_t row, std::int64_t col) {
   if (s.beta == 0.0) return 0.0;

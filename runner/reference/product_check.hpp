@@ -157,15 +157,6 @@ KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const elem
   return magnitude(got - f.value) <= allowed + own;
 }
 
-// Like element(), but assumes that (row, col) is inside.
-constexpr double generated_element(const data::scaled_matrix& x, std::int64_t product,
-                                   std::int64_t row, std::int64_t col) {
-  const std::int64_t stored = product * x.rows + (x.transposed ? col : row);
-  const double number = data::number_at(x, product, row, col, [&x, stored](std::int64_t index) {
-    return data::element_in(x, stored, index);
-  });
-  return data::scale_at(x, product, row, col) * number;
-}
 // The number of the A that a row of C uses.
 constexpr std::int64_t a_of_row(const product_check& check, std::int64_t row) {
   return check.of.a.count == 1 ? 0 : row / check.m;
@@ -221,8 +212,8 @@ constexpr element_sum sum_products(const product_check& check, const data::coord
   const std::int64_t of_a = a_of_row(check, at.row), of_b = b_of_row(check.of, at.row);
   element_sum sum;
   for (std::int64_t k = first; k < check.k; k += step)
-    add_product(sum, check, generated_element(check.of.a, of_a, at.row % check.m, k),
-                generated_element(check.of.b, of_b, k, at.col));
+    add_product(sum, check, data::element_at(check.of.a, of_a, at.row % check.m, k),
+                data::element_at(check.of.b, of_b, k, at.col));
   return sum;
 }
 

@@ -2,6 +2,7 @@
 #include "data/digest.hpp"
 #include "data/element.hpp"
 #include "data/matrix.hpp"
+#include "data/rows.hpp"
 
 #include "core/operands.hpp"
 #include "core/precision.hpp"
@@ -62,6 +63,31 @@ TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in m
       CHECK((value > 0) == (col < 2));
     }
   }
+}
+
+TEST_CASE("a row has the elements that its words hold", "[data]") {
+  using data::content;
+  for (const kzoo_type type : kTypes)
+    for (const content inside : {content::uniform, content::integers, content::signs,
+                                 content::sign_in_row, content::normal, content::specials})
+      for (const bool transposed : {false, true})
+        for (const std::int64_t late_row : {-1, 4}) {
+          data::scaled_matrix x{small(type, inside)};
+          x.count = 2;
+          x.stride = 26;
+          x.transposed = transposed;
+          x.late_row = late_row;
+          CAPTURE(type, int(inside), transposed, late_row);
+          for (std::int64_t row = 0; row < op_rows(x); ++row) {
+            std::vector<double> read(static_cast<std::size_t>(op_cols(x) - 1));
+            data::read_row(x, 1, {row, 1}, read);
+            for (std::int64_t col = 1; col < op_cols(x); ++col) {
+              const double got = read[static_cast<std::size_t>(col - 1)];
+              const double held = data::decode(type, data::word(x, data::op_index(x, 1, row, col)));
+              if (got != held && !(std::isnan(got) && std::isnan(held))) CHECK(got == held);
+            }
+          }
+        }
 }
 
 TEST_CASE("words are the same wherever they are computed", "[data]") {

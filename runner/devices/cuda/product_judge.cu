@@ -102,7 +102,7 @@ __global__ void weigh_b_kernel(product_check check, std::uint64_t key, weighted_
       for (int r = 0; r < kRowsAtOnce; ++r) {
         const std::int64_t row = first + r;
         if (row >= rows) break;
-        const double b = reference::generated_element(x, row / check.k, row % check.k, col);
+        const double b = data::element_at(x, row / check.k, row % check.k, col);
         reference::add(part[r], check.integers, b, factor);
       }
     }
@@ -135,7 +135,7 @@ __global__ void compare_rows_kernel(product_check check, std::uint64_t key, cons
         const std::int64_t row = first + r, product = row / check.m;
         if (row >= rows) break;
         const double a =
-            reference::generated_element(x, x.count == 1 ? 0 : product, row - product * check.m, k);
+            data::element_at(x, x.count == 1 ? 0 : product, row - product * check.m, k);
         reference::add_product(part[r], check, a, b[first_of_b[r] + k]);
       }
     }
@@ -165,14 +165,14 @@ __global__ void add_products_kernel(product_check check, reference::whole_rows r
   const std::int64_t first = std::int64_t(blockIdx.y) * kTermsOfBlock;
   const int terms = static_cast<int>(min(std::int64_t{kTermsOfBlock}, check.k - first));
   for (int i = threadIdx.x; i < terms * kWholeRows; i += kJudgeThreads)
-    of_a[i / kWholeRows][i % kWholeRows] = reference::generated_element(
+    of_a[i / kWholeRows][i % kWholeRows] = data::element_at(
         a, number_of_a, rows[i % kWholeRows] % check.m, first + i / kWholeRows);
   __syncthreads();
   const std::int64_t col = std::int64_t(blockIdx.x) * kJudgeThreads + threadIdx.x;
   if (col >= check.n) return;
   element_sum part[kWholeRows];
   for (int k = 0; k < terms; ++k) {
-    const double x = reference::generated_element(b, number_of_b, first + k, col);
+    const double x = data::element_at(b, number_of_b, first + k, col);
 #pragma unroll
     for (int r = 0; r < kWholeRows; ++r) reference::add_product(part[r], check, of_a[k][r], x);
   }
