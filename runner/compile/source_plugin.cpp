@@ -391,6 +391,7 @@ manifest::described_variant variant_of(const description& d) {
   const needed_code code = needed_by({f.name}, d.text, {}, {.for_host = true});
   manifest::described_variant v;
   v.launch.entry = f.name;
+  v.launch.grid[2] = "batch";  // its tensors tell it
   v.entry_at = {d.file, f.line, 1};
   v.types = types_of_tensors(code.text);
   v.layouts = {layout::nn};

@@ -231,6 +231,48 @@ __global__ void experts(int N, int K, const __nv_fp8_e4m3* A, const __nv_fp8_e4m
   CHECK(cells.at(1).at("reason") == "its blocks of A that have a scale are 1x16, not none");
 }
 
+TEST_CASE("a bare kernel takes a batch where its launch has one") {
+  const bench b;
+  const auto source = [&](const std::string& grid, const std::string& arguments) {
+    return b.folder.write("many.cu", "// kzoo: entry=many block=32 reads_c grid=ceil_div(N,32),M" +
+                                         grid + "\n// kzoo: arguments=M,N,K,A,B,C" + arguments +
+                                         R"(
+__global__ void many(int m, int n, int k, const float* a, const float* b, float* c, long sa, long sb) {
+  const int row = blockIdx.y, col = blockIdx.x * 32 + threadIdx.x;
+  if (col >= n) return;
+  a += blockIdx.z * sa, b += blockIdx.z * sb, c += long(blockIdx.z) * m * n;
+  for (int l = 0; l < k; ++l) c[row * n + col] += a[row * k + l] * b[l * n + col];
+}
+)");
+  };
+  const auto cells = [&](const std::string& file) {
+    const auto problems = b.folder.write(
+        "problems.toml", "device = 'cpu'\nverify.tier = 'full'\nplugins = ['" + file + R"(']
+[[problem]]
+sizes = ["33x40x17"]
+batch = [1, 3]
+[[problem]]
+sizes = ["33x40x17"]
+batch = 3
+batch_shared = "a"
+)");
+    const auto ran = runner("run " + problems + " --no-journal --json -");
+    INFO(ran.err);
+    std::string all;
+    for (const auto& cell : ran.json().at("cells"))
+      all += cell.at("verdict").get<std::string>() + ' ' + cell.value("reason", "") + '\n';
+    return all;
+  };
+  CHECK(cells(source(",batch", ",stride_a,stride_b")) == "pass \npass \npass \n");
+  CHECK(cells(source(",batch", ",M*K,stride_b")) ==
+        "pass \npass \nunsupported its arguments do not have stride_a, so it needs A that follow "
+        "each other without a gap\n");
+  const std::string none =
+      "unsupported it computes one product at a time, not a batch: batch is not in its grid or "
+      "arguments\n";
+  CHECK(cells(source("", ",0,0")) == "pass \n" + none + none);
+}
+
 TEST_CASE("what is wrong in a manifest is said with its place") {
   const bench b;
   const auto said = [&](const std::string& text) {

@@ -212,6 +212,36 @@ TEST_CASE("a problem that the function refuses is declined with its words") {
   CHECK(cells.at(1).at("reason") == "M is no multiple of 16: 33");
 }
 
+TEST_CASE("tensors of a batch have three dimensions") {
+  const judged_extension b;
+  const std::string batched = R"(#include <torch/extension.h>
+__global__ void bmm_kernel(const float* a, const float* b, float* c, int m, int n, int k) {
+  const int row = blockIdx.y, col = blockIdx.x * 32 + threadIdx.x;
+  if (col >= n) return;
+  a += blockIdx.z * m * k, b += blockIdx.z * k * n, c += blockIdx.z * m * n;
+  float sum = 0;
+  for (int l = 0; l < k; ++l) sum += a[row * k + l] * b[l * n + col];
+  c[row * n + col] = sum;
+}
+torch::Tensor bmm(torch::Tensor a, torch::Tensor b) {
+  const int m = a.size(1), k = a.size(2), n = b.size(2);
+  auto c = torch::empty({a.size(0), m, n}, a.options());
+  bmm_kernel<<<dim3((n + 31) / 32, m, a.size(0)), 32>>>(a.data_ptr<float>(), b.data_ptr<float>(),
+                                                        c.data_ptr<float>(), m, n, k);
+  return c;
+}
+)";
+  const std::string problem = "sizes = ['33x40x17']\nbatch = ";
+  CHECK(b.verdict(b.run(batched, problem + "3")) == "pass ");
+  CHECK(b.verdict(b.run(batched, problem + "1")) == "pass ");
+  CHECK(contains(b.verdict(b.run(kExtension, problem + "3")), "unsupported "));
+  const std::string writes =
+      replaced(replaced(replaced(batched, "torch::Tensor b)", "torch::Tensor b, torch::Tensor c)"),
+                        "auto c = torch::empty({a.size(0), m, n}, a.options());", ""),
+               "torch::Tensor bmm", "void bmm");
+  CHECK(b.verdict(b.run(replaced(writes, "return c;", ""), problem + "3")) == "pass ");
+}
+
 TEST_CASE("what a function lacks, and which one is meant, is said") {
   const judged_extension b;
   const auto refused = [&](const std::string& text) {

@@ -194,7 +194,22 @@ TEST_CASE("manifest: a kernel declines what its arguments cannot express") {
   CHECK(declined(v, p) == "it takes layout nt, not nn");
   p = problem_of(64, 64, 64);
   p.batch = 3;
-  CHECK_THAT(declined(v, p), ContainsSubstring("not a batch"));
+  CHECK_THAT(declined(v, p), ContainsSubstring("batch is not in its grid or arguments"));
+  v.grid[2] = "batch";
+  CHECK_THAT(declined(v, p), ContainsSubstring("tensor maps are of one product"));
+  const auto arguments = v.arguments;
+  v.arguments = read(with("arguments", "arguments = [\"A\", \"B\", \"C\", \"stride_a\"]"))
+                    .variants[0]
+                    .arguments;
+  p.stride_b = p.stride_c = 64 * 64;  // and A is shared
+  CHECK(declined(v, p) == "taken");
+  CHECK(manifest::plan_launch(v, p, {}).grid[2] == 3);
+  p.stride_c += 8;
+  CHECK(declined(v, p) ==
+        "its arguments do not have stride_c, so it needs C that follow each other without a gap");
+  p.batch = 0;
+  CHECK(manifest::plan_launch(v, p, {}).grid[2] == 1);
+  v.arguments = arguments;
 
   // B is known by its map alone, which has its leading dimension.
   p = problem_of(64, 64, 64);

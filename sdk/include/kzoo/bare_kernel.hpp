@@ -184,7 +184,7 @@ void bare_clear_c(const Gemm& g, [[maybe_unused]] stream_t stream) {
 // Supports the problems that the launch of the description takes.
 template <class Description>
 struct planned : Description {
-  static constexpr bool combines = true;
+  static constexpr bool batches = true, combines = true;
 
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     plan_for(p, d);  // throws if there is none
@@ -238,7 +238,13 @@ struct bare_kernel : planned<Description> {
       std::apply([&](const auto&... value) { launch(config, kKernel, value...); }, values);
   }
 
-  // Its arguments tell it about groups.
+  // Its grid and arguments tell it about a batch, and about groups.
+  template <class T, layout kLayout>
+  void run(const gemm_batch<T, kLayout>& all, const kzoo_arguments& given) const {
+    if (variant().reads_c && all.first.beta == decltype(all.first.beta)(0))
+      for (int i = 1; i < all.count; ++i) bare_clear_c(all[i], static_cast<stream_t>(given.stream));
+    run(all.first, given);
+  }
   template <class T, layout kLayout>
   void run(const grouped_gemm<T, kLayout>& g, const kzoo_arguments& given) const {
     run(g.all, given);

@@ -79,7 +79,7 @@ struct session {
   unsigned char* workspace = nullptr;
   std::size_t capacity = 0, used = 0;  // bytes of the workspace
   void* c = nullptr;                   // until a tensor has it
-  std::array<std::int64_t, 2> sizes_of_c{};
+  std::vector<std::int64_t> sizes_of_c;
   ScalarType type_of_c{};
 
   // Memory that is not initialised.

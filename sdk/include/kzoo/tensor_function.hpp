@@ -3,6 +3,9 @@
 // and launch():
 //
 //   static constexpr bool takes_c;  whether C is among its tensors
+//
+// A, B and C have two dimensions. Those of a batch have three, and so have all of a function that
+// refuses two.
 //   static at::Tensor call(const tensors::product&, at::Tensor& a, at::Tensor& b, at::Tensor& c);
 #pragma once
 
@@ -13,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <vector>
 
 namespace kzoo {
 namespace tensors {
@@ -33,12 +37,16 @@ class session_scope {
 };
 
 // The tensor that the function returned is C, and becomes it where its memory is another.
-inline void finish(const at::Tensor& returned, const at::Tensor& c) {
+inline void check_returned(const at::Tensor& returned, const at::Tensor& c) {
   const bool is_c = returned.sizes() == c.sizes() && returned.dtype() == c.dtype();
   if (!returned.defined() || !is_c || !returned.is_contiguous())
     fail("the function returns a tensor of ", returned.dtype(), ' ', returned.sizes(),
          returned.is_contiguous() ? "" : " that is a view", ", and C is one of ", c.dtype(), ' ',
          c.sizes());
+}
+
+inline void finish(const at::Tensor& returned, const at::Tensor& c) {
+  check_returned(returned, c);
   if (returned.data_ptr() != c.data_ptr()) copy(c.data_ptr(), returned.data_ptr(), c.nbytes());
 }
 
@@ -47,11 +55,14 @@ inline void finish(const at::Tensor& returned, const at::Tensor& c) {
 template <class Description>
 struct tensor_function : planned<Description> {
   tensor_function(const kzoo_problem& p, const kzoo_device& d)
-      : problem_(p), workspace_(workspace_bytes(p, d)) {}
+      : problem_(p), has_batch_(wants_batch(p)), workspace_(workspace_bytes(p, d)) {}
 
   // Declines what the function does: what it throws is the reason.
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     planned<Description>::plan_for(p, d);
+    // Without a tensor of its own, its third dimension is all that tells of a batch.
+    if (p.batch > 1 && Description::takes_c && takes(p, false))
+      return "it computes one product at a time, not a batch";
     try {
       workspace_bytes(p, d);
     } catch (const std::exception& refusal) {
@@ -61,11 +72,7 @@ struct tensor_function : planned<Description> {
   }
 
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
-    void* const none = tensors::session::no_memory();
-    tensors::session s;
-    s.is_dry = true;
-    call(s, p, p.alpha, p.beta, none, none, none);
-    return s.used;
+    return bytes_taken(p, wants_batch(p));
   }
 
   template <class T, layout kLayout>
@@ -76,30 +83,65 @@ struct tensor_function : planned<Description> {
     s.capacity = workspace_;
     tensors::later::now();
     if (this->variant().reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, s.stream);
-    call(s, problem_, g.alpha, g.beta, given.a, given.b, given.c);
+    call(s, problem_, has_batch_, g.alpha, g.beta, given.a, given.b, given.c);
+  }
+  template <class T, layout kLayout>
+  void run(const gemm_batch<T, kLayout>& all, const kzoo_arguments& given) const {
+    if (this->variant().reads_c && all.first.beta == decltype(all.first.beta)(0))
+      for (int i = 1; i < all.count; ++i) bare_clear_c(all[i], static_cast<stream_t>(given.stream));
+    run(all.first, given);
   }
 
  private:
-  static void call(tensors::session& s, const kzoo_problem& p, double alpha, double beta,
-                   const void* a, const void* b, void* c) {
-    const auto matrix = [](const void* at, kzoo_type type, kzoo_layout layout, std::int64_t rows,
-                           std::int64_t cols) {
+  // Of the workspace. Throws what the function does.
+  static std::size_t bytes_taken(const kzoo_problem& p, bool has_batch) {
+    void* const none = tensors::session::no_memory();
+    tensors::session s;
+    s.is_dry = true;
+    call(s, p, has_batch, p.alpha, p.beta, none, none, none);
+    return s.used;
+  }
+  static bool takes(const kzoo_problem& p, bool has_batch) {
+    try {
+      bytes_taken(p, has_batch);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+  static bool wants_batch(const kzoo_problem& p) {
+    return p.batch > 1 || (!takes(p, false) && takes(p, true));
+  }
+
+  static void call(tensors::session& s, const kzoo_problem& p, bool has_batch, double alpha,
+                   double beta, const void* a, const void* b, void* c) {
+    const auto sizes = [&](std::int64_t rows, std::int64_t cols) {
+      std::vector<std::int64_t> all{std::max<std::int64_t>(1, p.batch), rows, cols};
+      if (!has_batch) all.erase(all.begin());
+      return all;
+    };
+    const auto matrix = [&](const void* at, kzoo_type type, kzoo_layout layout, std::int64_t rows,
+                            std::int64_t cols) {
       if (layout == KZOO_COLUMN_MAJOR) std::swap(rows, cols);
-      return at::Tensor(const_cast<void*>(at), tensors::scalar_type(type), {rows, cols});
+      return at::Tensor(const_cast<void*>(at), tensors::scalar_type(type), sizes(rows, cols));
     };
     at::Tensor of_a = matrix(a, p.type_a, p.layout_a, p.m, p.k),
                of_b = matrix(b, p.type_b, p.layout_b, p.k, p.n),
                of_c = matrix(c, p.type_c, p.layout_c, p.m, p.n);
     const at::Tensor whole = of_c;  // which the function cannot change
     s.c = Description::takes_c ? nullptr : c;
-    s.sizes_of_c = {p.m, p.n};
+    s.sizes_of_c = sizes(p.m, p.n);
     s.type_of_c = whole.dtype();
     const tensors::session_scope scope(s);
     const at::Tensor returned = Description::call({p.m, p.n, p.k, alpha, beta}, of_a, of_b, of_c);
-    if (!s.is_dry) tensors::finish(returned, whole);
+    if (!s.is_dry)
+      tensors::finish(returned, whole);
+    else if (has_batch)
+      tensors::check_returned(returned, whole);
   }
 
   kzoo_problem problem_;
+  bool has_batch_;
   std::size_t workspace_;
 };
 

@@ -9,6 +9,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -80,10 +81,12 @@ void clear_c(const kzoo_problem& p, const kzoo_arguments& args) {
   const auto bytes = [&](std::int64_t elements) {
     return static_cast<std::size_t>(elements * type_bytes(p.type_c));
   };
-  const cudaError_t status =
-      cudaMemset2DAsync(args.c, bytes(p.ldc), 0, bytes(p.n), static_cast<std::size_t>(p.m),
-                        static_cast<cudaStream_t>(args.stream));
-  if (status != cudaSuccess) throw error(KZOO_ERROR, words(status));
+  for (std::int64_t product = 0; product < std::max<std::int64_t>(1, p.batch); ++product) {
+    const cudaError_t status = cudaMemset2DAsync(
+        static_cast<char*>(args.c) + bytes(product * p.stride_c), bytes(p.ldc), 0, bytes(p.n),
+        static_cast<std::size_t>(p.m), static_cast<cudaStream_t>(args.stream));
+    if (status != cudaSuccess) throw error(KZOO_ERROR, words(status));
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <kzoo/type_names.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 #include <tuple>
@@ -16,35 +17,55 @@ namespace {
 
 [[noreturn]] void decline(const std::string& why) { throw error(KZOO_UNSUPPORTED, why); }
 
-enum variable { kLda = 3, kLdb, kLdc };  // indices in kVariables
+// Indices in kVariables.
+enum variable { kLda = 3, kLdb, kLdc, kBatch = 8, kStrideA, kStrideB, kStrideC };
 
 bool has(const kernel_variant& v, argument_kind kind) {
   return std::ranges::any_of(v.arguments, [&](const argument& a) { return a.kind == kind; });
 }
 
-// Whether an argument depends on a leading dimension, so that the kernel can know it.
-bool knows(const kernel_variant& v, variable leading_dimension) {
+bool uses(const std::string& text, variable name) {
+  return expression::parse(text, kVariables).uses(name);
+}
+
+// Whether an argument depends on the variable, so that the kernel can know it.
+bool knows(const kernel_variant& v, variable name) {
   return std::ranges::any_of(v.arguments, [&](const argument& a) {
-    return a.kind == argument_kind::value &&
-           expression::parse(a.expression, kVariables).uses(leading_dimension);
+    return a.kind == argument_kind::value && uses(a.expression, name);
   });
 }
 
-void check_leading_dimensions(const kernel_variant& v, const kzoo_problem& p) {
-  struct matrix {
+void check_distances(const kernel_variant& v, const kzoo_problem& p) {
+  struct distance {
     argument_kind pointer;
     variable name;
-    std::int64_t apart, packed;
+    std::int64_t given, packed;
+    const char* of;
   };
   const bool a_transposed = is_a_transposed(v.layout), b_transposed = is_b_transposed(v.layout);
-  for (const matrix& m : {matrix{argument_kind::a, kLda, p.lda, a_transposed ? p.m : p.k},
-                          matrix{argument_kind::b, kLdb, p.ldb, b_transposed ? p.k : p.n},
-                          matrix{argument_kind::c, kLdc, p.ldc, p.n}}) {
-    if (m.apart != m.packed && has(v, m.pointer) && !knows(v, m.name)) {
-      decline("its arguments do not have " + std::string(kVariables[m.name]) +
-              ", so it needs rows that follow each other without a gap");
-    }
-  }
+  const auto check = [&](std::initializer_list<distance> all) {
+    for (const distance& d : all)
+      if (d.given != d.packed && has(v, d.pointer) && !knows(v, d.name))
+        decline("its arguments do not have " + std::string(kVariables[d.name]) + ", so it needs " +
+                d.of + " that follow each other without a gap");
+  };
+  check({{argument_kind::a, kLda, p.lda, a_transposed ? p.m : p.k, "rows"},
+         {argument_kind::b, kLdb, p.ldb, b_transposed ? p.k : p.n, "rows"},
+         {argument_kind::c, kLdc, p.ldc, p.n, "rows"}});
+  if (p.batch <= 1) return;
+  check({{argument_kind::a, kStrideA, p.stride_a, p.lda * (a_transposed ? p.k : p.m), "A"},
+         {argument_kind::b, kStrideB, p.stride_b, p.ldb * (b_transposed ? p.n : p.k), "B"},
+         {argument_kind::c, kStrideC, p.stride_c, p.ldc * p.m, "C"}});
+}
+
+void check_batch(const kernel_variant& v, const kzoo_problem& p) {
+  if (p.batch <= 1) return;
+  if (!knows(v, kBatch) &&
+      !std::ranges::any_of(v.grid, [](const std::string& blocks) { return uses(blocks, kBatch); }))
+    decline(
+        "it computes one product at a time, not a batch: batch is not in its grid or arguments");
+  if (p.stage_count > 0) decline("it takes one product with an epilogue, not a batch");
+  if (has(v, argument_kind::tensor_map)) decline("its tensor maps are of one product, not a batch");
 }
 
 // Checks an operand's type, and that its rows are contiguous: no argument tells their distance.
@@ -99,11 +120,11 @@ void check_problem(const kernel_variant& v, const kzoo_problem& p) {
   }
   check_epilogue(v, p);
   check_scales_and_groups(v, p);
-  if (p.batch > 1) decline("it computes one product at a time, not a batch");
+  check_batch(v, p);
   const bool scaled = (p.scale_a != 0 && p.scale_a != 1) || (p.scale_b != 0 && p.scale_b != 1);
   if ((p.alpha != 1 || scaled) && !has(v, argument_kind::alpha)) decline("it has no alpha");
   if (p.beta != 0 && !has(v, argument_kind::beta)) decline("it has no beta");
-  check_leading_dimensions(v, p);
+  check_distances(v, p);
 }
 
 class evaluator {
@@ -111,7 +132,8 @@ class evaluator {
   evaluator(const kzoo_problem& p, const kzoo_device& d)
       : values_{p.m, p.n, p.k, p.lda, p.ldb, p.ldc,
                 // The simulator runs one block after another.
-                std::max<std::int64_t>(1, d.multiprocessors), p.groups} {}
+                std::max<std::int64_t>(1, d.multiprocessors), p.groups,
+                std::max<std::int64_t>(1, p.batch), p.stride_a, p.stride_b, p.stride_c} {}
 
   // The value; if it is not between `least` and `most`, the reason names it by `what`.
   std::int64_t operator()(const std::string& text, const char* what, std::int64_t least,

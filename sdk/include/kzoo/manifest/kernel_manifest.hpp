@@ -15,9 +15,11 @@
 namespace kzoo::manifest {
 
 // Names in expressions, in the order of their values: a problem's sizes and leading dimensions in
-// elements, the number of SMs, and of groups.
-inline constexpr std::array<std::string_view, 8> kVariables{"M",   "N",   "K",   "lda",
-                                                            "ldb", "ldc", "SMs", "groups"};
+// elements, the number of SMs, of groups, and of the products of a batch, and the elements from one
+// product to the next.
+inline constexpr std::array<std::string_view, 12> kVariables{
+    "M",   "N",      "K",     "lda",      "ldb",      "ldc",
+    "SMs", "groups", "batch", "stride_a", "stride_b", "stride_c"};
 
 // A kernel's argument for a parameter. operand: the address of an operand besides A, B and C.
 enum class argument_kind { a, b, c, workspace, null, alpha, beta, value, tensor_map, operand };
