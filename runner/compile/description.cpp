@@ -37,6 +37,13 @@ bool is_plugin(std::string_view text) {
          text.find("kzoo_plugin_v1") != std::string_view::npos;
 }
 
+// A pipe has no end until somebody writes to it, and a device may have none.
+void refuse_pipe_or_device(const fs::path& file, const std::string& name) {
+  std::error_code fault;
+  if (fs::is_other(fs::status(file, fault)))
+    input::refuse(name, "is a pipe or a device, and no ordinary file");
+}
+
 // The text, and what the source includes by "…".
 std::string with_headers_of(const fs::path& source, const std::string& text) {
   std::string all = text;
@@ -100,6 +107,7 @@ bool mentions(const node& n, std::string_view name) {
 
 void add_source_and_headers(const fs::path& source, std::set<fs::path>& known) {
   std::error_code fault;
+  refuse_pipe_or_device(source, source.string());
   if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return;
   std::string text;
   try {
@@ -236,6 +244,7 @@ std::set<fs::path> source_and_headers(const fs::path& source) {
 }
 
 std::string read_source(const fs::path& source, const std::string& name) {
+  refuse_pipe_or_device(source, name);
   std::string text = input::read_file(source, kSourceFile);
   if (text.find('\0') != std::string::npos)
     input::refuse(name, "is no source: it has bytes of 0, as only other files have");
@@ -245,7 +254,8 @@ std::string read_source(const fs::path& source, const std::string& name) {
 
 description describe(const fs::path& source, const std::string& name, const std::string& text) {
   const fs::path manifest = fs::path(source).replace_extension(".toml");
-  const std::string all = is_plugin(text) ? text : with_headers_of(source, text);
+  const std::string with_headers = with_headers_of(source, text);
+  const std::string& all = is_plugin(text) ? text : with_headers;
   const bool has_kernel = all.find("__global__") != std::string::npos;
   input::diagnostics report(name, text);
   description d{name, text, annotations(text, report), report.at(1, 1), !is_plugin(all)};
@@ -255,6 +265,7 @@ description describe(const fs::path& source, const std::string& name, const std:
   if (d.is_bare && !says_entry && !says_function &&
       fs::symlink_status(manifest, fault).type() != fs::file_type::not_found) {
     d.file = manifest.string();
+    refuse_pipe_or_device(manifest, d.file);
     d.text = input::read_file(manifest, kManifestFile);
     input::diagnostics of_manifest(d.file, d.text);
     d.keys = experiment::parse_document(d.text, of_manifest);

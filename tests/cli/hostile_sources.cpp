@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -146,7 +148,8 @@ TEST_CASE("what a wrong kernel forges about itself changes no verdict", "[cli][h
 
 TEST_CASE("a source that includes what has no end is given up", "[cli][hostile]") {
   const author a;
-  for (const char* line : {"#include \"/dev/zero\"\n", "#include \"/dev/tty\"\n"}) {
+  for (const char* line :
+       {"#define END \"/dev/zero\"\n#include END\n", "#define END \"/dev/tty\"\n#include END\n"}) {
     INFO(line);
     const json said = refused(a.judge(line + template_text(), "--verify quick"));
     CHECK(said.at("reason").get<std::string>().size() < 30000);
@@ -155,6 +158,39 @@ TEST_CASE("a source that includes what has no end is given up", "[cli][hostile]"
     else
       CHECK(contains(said.at("reason"), "Permission denied"));
   }
+}
+
+TEST_CASE("pipes and devices are refused as sources, headers and manifests", "[cli][hostile]") {
+  const author a;
+  const auto path = [&](const char* name) { return (a.folder.path() / name).string(); };
+  const auto reason_of = [&](const char* source) {
+    INFO(source);
+    return refused(runner("judge --device cpu --problems gemm.toml --json " + std::string(source),
+                          in(a.folder)))
+        .at("reason")
+        .get<std::string>();
+  };
+  const std::string words = "is a pipe or a device, and no ordinary file";
+  REQUIRE(mkfifo(path("pipe.cu").c_str(), 0600) == 0);
+  fs::create_symlink("/dev/zero", path("zero.cu"));
+  for (const char* source : {"pipe.cu", "zero.cu"})
+    CHECK(contains(reason_of(source), source + (": error: " + words)));
+  // In plugins, in bare kernels, and in what they include.
+  a.folder.write("through.h", "#include \"pipe.cu\"\n");
+  const std::string bare = "__global__ void f(const float* a) {}\n";
+  for (const char* header : {"pipe.cu", "zero.cu", "/dev/zero", "/dev/tty", "through.h"})
+    for (const std::string& text : {template_text(), bare}) {
+      a.folder.write("mine.cu", "#include \"" + std::string(header) + "\"\n" + text);
+      CHECK(contains(reason_of("mine.cu"), words));
+    }
+  a.folder.write("mine.cu", bare);
+  REQUIRE(mkfifo(path("mine.toml").c_str(), 0600) == 0);
+  CHECK(contains(reason_of("mine.cu"), "mine.toml: error: " + words));
+  // A link to an ordinary file is what it links to.
+  a.folder.write("good.cu", template_text());
+  fs::create_symlink("good.cu", path("link.cu"));
+  const auto ran = runner("judge --device cpu --problems gemm.toml --json link.cu", in(a.folder));
+  CHECK(json::parse(ran.out).at("status") == "PASSED");
 }
 
 TEST_CASE("a source that compiles to a huge library is not kept", "[cli][hostile]") {

@@ -4,6 +4,9 @@
 #include "support/catch.hpp"
 #include "support/program.hpp"
 
+#include <csignal>
+#include <sstream>
+
 using kzoo::process::how_it_failed;
 using kzoo::process::run_command;
 
@@ -75,6 +78,22 @@ TEST_CASE("a confined program starts processes only where it may", "[process]") 
   const auto many =
       run_confined({"bash", "-c", "while sleep 60 & do :; done"}, {}, {.most_processes = 50}, 60);
   CHECK(how_it_failed(many, 60) == "started more than 50 processes and was given up");
+}
+
+// As a compiler's plugin may start them.
+TEST_CASE("what a confined program leaves behind is ended", "[process]") {
+  const auto ran = run_confined({"bash", "-c",
+                                 "sleep 600 & echo $!; setsid bash -c 'sleep 600 & echo $!; (sleep "
+                                 "600 >/dev/null 2>&1 & echo $!)' & wait $!"},
+                                {}, {.most_processes = 20}, 60);
+  CHECK(how_it_failed(ran, 60) == "ended with code 0");
+  std::istringstream left(ran.output);
+  int count = 0;
+  for (pid_t process = 0; left >> process; ++count) {
+    INFO(process);
+    CHECK(kill(process, 0) == -1);
+  }
+  CHECK(count == 3);
 }
 
 TEST_CASE("a confined program is given up at its limits", "[process]") {
