@@ -6,12 +6,18 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF) # CMake 3.28 would preprocess each file once more
 
-# Somebody who names a launcher means it; else ccache, where it is installed.
-find_program(KZOO_CCACHE ccache)
+# Somebody who names a launcher means it; else ccache, where it was installed when the folder was
+# configured first. Build folders of this tree share what they compile: paths are relative, and the
+# debug information names one folder.
+if(NOT DEFINED KZOO_CCACHE)
+  find_program(KZOO_CCACHE ccache)
+endif()
 mark_as_advanced(KZOO_CCACHE)
 foreach(language IN ITEMS CXX CUDA)
   if(KZOO_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-    set(CMAKE_${language}_COMPILER_LAUNCHER ${KZOO_CCACHE})
+    set(CMAKE_${language}_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${KZOO_CCACHE})
+    add_compile_options(
+      $<$<COMPILE_LANGUAGE:CXX>:-fdebug-prefix-map=${PROJECT_BINARY_DIR}=${PROJECT_SOURCE_DIR}/build/any>)
   endif()
 endforeach()
 

@@ -37,7 +37,7 @@ nvcc_works() {
   why_not="does not compile C++20 with $(cuda_host)"
   [[ $said == *'unsupported GNU version'* ]] ||
     why_not="failed to compile a file of one line: $(
-      grep -im1 -E 'error|fatal|cannot|could not|denied|space' <<<"$said" || tail -n 1 <<<"${said:-no word}"
+      grep -im1 -E 'error|fatal|cannot|could not|denied|space' <<<"$said" || tail -n 1 <<<"${said:-it says nothing}"
     )"
   return 1
 }
@@ -55,7 +55,7 @@ say_refused() {
   if [[ -n $nvcc ]]; then
     say "$words $nvcc is used"
   elif [[ $refusal == failed* ]]; then
-    say "$words only the simulator is built"
+    say "$words only the simulator is built: ./zoo setup --cuda fetches another (530 MB, no root)"
   else
     say "$words only the simulator is built: CUDAHOSTCXX names another g++ for it, and ./zoo setup --cuda" \
       "fetches an nvcc that compiles with this one (530 MB, no root)"

@@ -6,7 +6,7 @@
 distribution_packages() {
   local distribution
   distribution=$(. /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") || return 0
-  local common=(ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libopenblas-dev libssl-dev
+  local common=(ninja-build ccache libfmt-dev nlohmann-json3-dev libcli11-dev libopenblas-dev libssl-dev
                 catch2 make python3-jsonschema) # make: for what `export` writes; the last for tests
   local new_enough=(g++ cmake libtomlplusplus-dev "${common[@]}")
   case $distribution in
@@ -105,6 +105,13 @@ find_build_tools() {
   cmp -s "$pinned" "$tools/pinned.txt" ||
     install_wheels "CMake (3.25 is needed, ${version:-none} is here) and Ninja" "$tools" "$pinned"
   PATH=$tools/cmake/data/bin:$tools/bin:$PATH
+}
+
+# A ccache that cannot write its files ends the build, so it is not used then.
+check_ccache() {
+  local folder
+  folder=$(ccache --get-config cache_dir 2>/dev/null) || return 0
+  { mkdir -p "$folder" && [[ -w $folder ]]; } 2>/dev/null || export CCACHE_DISABLE=1
 }
 
 # A g++ that has C++20, where the default one is too old and neither CXX nor CMAKE_CXX_COMPILER

@@ -64,7 +64,7 @@ case $1 in
     ;;
   --build)
     [[ $4 != build.ninja ]] || exit 0
-    echo "build ${*:3}" >>"$CALLS"
+    echo "build ${*:3}${CACHE:+ CCACHE_DISABLE=${CCACHE_DISABLE-}}" >>"$CALLS"
     mkdir -p build/release/bin
     printf '#!/usr/bin/env bash\n%s\n%s\necho "runner $*"\n' \
       "[[ \$1 != needs ]] || exec '$RUNNER' \"\$@\"" \
@@ -107,6 +107,10 @@ stand_in old-nvcc <<'S'
 #!/usr/bin/env bash
 echo 'error: unsupported GNU version!'
 [[ ${CUDAHOSTCXX-} == older-g++ ]]
+S
+stand_in silent-nvcc <<'S'
+#!/usr/bin/env bash
+exit 1
 S
 stand_in failing-nvcc <<'S'
 #!/usr/bin/env bash
@@ -208,6 +212,8 @@ zoo CUDACXX="$work/bin/failing-nvcc" run quick --device cpu
 expect calls "$calls" 'configure *-D KZOO_CUDA=OFF CUDACXX=*'
 expect output "$out" '*failing-nvcc failed to compile a file of one line: nvcc fatal *No space left on device; so only*'
 expect lines "$(grep -c 'CUDAHOSTCXX\|does not compile' <<<"$out")" 0
+zoo CUDACXX="$work/bin/silent-nvcc" run quick --device cpu
+expect output "$out" '*silent-nvcc failed to compile a file of one line: it says nothing; so *: ./zoo setup --cuda fetches*runner run *'
 zoo "$old" setup --cuda
 expect calls "$calls" 'pip *--require-hashes*/scripts/cuda-13.0.txt'
 what='a GPU without nvcc'
@@ -304,6 +310,16 @@ zoo HOME= validate naive
 expect output "$out" '*runner validate naive'
 zoo HOME="$work/nobody" setup --cutlass
 expect output "$out" "*fetching * into $work/tree/build/home/.local/share/kernel-zoo/*"
+what='a ccache that cannot write'
+stand_in ccache <<'S'
+#!/usr/bin/env bash
+echo "$CACHE"
+S
+zoo CACHE="$work/home/cache" build
+expect calls "$calls" '*build * CCACHE_DISABLE='
+zoo CACHE=/proc/none build
+expect calls "$calls" '*build * CCACHE_DISABLE=1'
+rm "$work/bin/ccache"
 what='a tree that cannot be written'
 rm -rf "$work/tree/build/release"
 : >"$work/tree/build/release"
