@@ -79,7 +79,10 @@ int devices(const devices_options& options) {
   const bool colour = report::wants_colour(stdout);
   for (const results::device& d : all) print(d, setup::known_peaks(d), colour);
   const std::string why = options.device.empty() ? devices::why_no_cuda() : "";
-  if (!why.empty()) print_to(stdout, "{}\n", why);
+  if (why.empty()) return kOk;
+  report::page page(report::view_of(stdout, {}));
+  page.line(why, report::style::plain);
+  print_to(stdout, "{}", page.take());
   return kOk;
 }
 

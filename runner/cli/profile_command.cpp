@@ -74,8 +74,8 @@ int exit_code(const profile::document& d) {
   return ok ? kOk : kSomeCellFailed;
 }
 
-std::string markdown_of(const profile::document& d) {
-  report::page page(report::medium::markdown);
+std::string page_of(const report::view& v, const profile::document& d) {
+  report::page page(v);
   report::add_profile(page, d);
   return page.take();
 }
@@ -110,11 +110,9 @@ int profile(const profile_options& options) {
     }
   }
   std::FILE* out = files.on_stdout() ? stderr : stdout;
-  report::page page(report::medium_of(out));
-  report::add_profile(page, d);
-  print_to(out, "{}", page.take());
+  print_to(out, "{}", page_of(report::view_of(out, {}), d));
   if (json) json->write(profile::to_text(d));
-  if (markdown) markdown->write(markdown_of(d));
+  if (markdown) markdown->write(page_of(report::medium::markdown, d));
   if (no_more) std::rethrow_exception(no_more);
   return exit_code(d);
 }

@@ -61,8 +61,8 @@ xray::analysed analyse_one(const run::plan& plan, const run::chosen_cell& c, std
   return a;
 }
 
-std::string page_of(report::medium m, const xray::document& d, bool lines) {
-  report::page page(m);
+std::string page_of(const report::view& v, const xray::document& d, bool lines) {
+  report::page page(v);
   report::add_xray(page, d);
   if (lines) report::add_xray_lines(page, d);
   return page.take();
@@ -115,7 +115,7 @@ int xray(const xray_options& options) {
   xray::document d{plan.experiment.file.string(), {}};
   for (const run::chosen_cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
   std::FILE* out = files.on_stdout() ? stderr : stdout;
-  print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
+  print_to(out, "{}", page_of(report::view_of(out, {}), d, options.lines));
   if (json) json->write(xray::to_text(d));
   if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));
   if (html) {

@@ -105,7 +105,8 @@ TEST_CASE("lists, rankings, checks and notes fit a terminal of 80 columns", "[cl
   for (const std::string& words :
        {std::string("list"), std::string("describe pipelined"),
         "compare " + ladder + " --baseline cublas:fp32", "compare " + ladder + " " + ladder,
-        std::string("validate naive:8x8 --device cpu --tier quick")}) {
+        std::string("validate naive:8x8 --device cpu --tier quick"), std::string("devices"),
+        std::string("xray quick --cell naive:8x8 --sizes 32")}) {
     const auto shown = on_terminal(words, 80, "TERM=xterm NO_COLOR=1");
     INFO(words << "\n" << shown.out);
     CHECK(widest_line(shown.out) <= 80);
