@@ -171,18 +171,10 @@ run_options with_recorded_options(const document& then, run_options options) {
   const auto keep = [](auto& given, const auto& recorded) {
     if (given == std::remove_cvref_t<decltype(given)>{}) given = recorded;
   };
-  keep(over.device, was.device);
-  keep(over.plugins, was.plugins);
-  keep(over.sizes, was.sizes);
-  keep(over.layouts, was.layouts);
-  keep(over.batches, was.batches);
-  keep(over.problems, was.problems);
-  keep(over.tier, was.tier);
-  keep(over.tune, was.tune);
-  keep(over.baseline, was.baseline);
-  keep(over.allow, was.allow);
-  keep(over.budget_seconds, was.budget_seconds);
-  keep(over.sample, was.sample);
+  using o = results::overrides;
+  const auto keep_all = [&](auto... members) { (keep(over.*members, was.*members), ...); };
+  keep_all(&o::device, &o::plugins, &o::sizes, &o::layouts, &o::batches, &o::problems, &o::tier,
+           &o::tune, &o::baseline, &o::allow, &o::budget_seconds, &o::sample);
   keep(options.build_args, was.build_args);
   keep(options.in_process, then.invoked.in_process);
   return options;
