@@ -39,26 +39,22 @@ constexpr std::array kNotSimulated{
               "<kzoo/mbarrier.hpp>, …), which are simulated"},
 };
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // Whether the line has the text, a word as a whole, outside a // comment.
 bool uses(std::string_view line, std::string_view text) {
   line = line.substr(0, line.find("//"));
-  return is_in_word(text.back()) ? has_word(line, text) : has(line, text);
+  return is_in_word(text.back()) ? has_word(line, text) : has_part(line, text);
 }
 
 // The first line, from 1, with the construct, of those that the compiler objects to; 0: none. What
 // is wrong in `asm` is said by the assembler, in lines of its own.
 unsigned line_with(std::string_view source, std::string_view text, std::string_view output) {
   const bool by_assembler =
-      text == "asm" && (has(output, "Assembler messages") || has(output, "asm"));
+      text == "asm" && (has_part(output, "Assembler messages") || has_part(output, "asm"));
   unsigned number = 0;
   for (const std::string& line : lines_of(source)) {
     ++number;
-    if (uses(line, text) && (by_assembler || has(output, fmt::format(":{}:", number)) ||
-                             has(output, fmt::format(":{},", number))))  // included from there
+    if (uses(line, text) && (by_assembler || has_part(output, fmt::format(":{}:", number)) ||
+                             has_part(output, fmt::format(":{},", number))))  // included from there
       return number;
   }
   return 0;
@@ -150,8 +146,8 @@ std::vector<std::string> missing_words(const std::string& output) {
 bool is_objected_to(std::string_view file, unsigned first, unsigned last, std::string_view output) {
   const std::string_view name = file.substr(file.rfind('/') + 1);
   for (unsigned line = first; line <= last; ++line)
-    if (has(output, fmt::format("{}:{}:", name, line)) ||
-        has(output, fmt::format("{}({}): error", name, line)))
+    if (has_part(output, fmt::format("{}:{}:", name, line)) ||
+        has_part(output, fmt::format("{}({}): error", name, line)))
       return true;
   return false;
 }
@@ -198,9 +194,10 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
         "takes tensors calls is in <kzoo/tensors.hpp> (docs/plugins.md)\n",
         file, name);
   if (device == "cuda") {
-    const bool of_hopper = has(compiler_output, "wgmma") || has(compiler_output, "setmaxnreg") ||
-                           has(compiler_output, "sm_90a");
-    if (of_hopper && has(compiler_output, "not supported")) {
+    const bool of_hopper = has_part(compiler_output, "wgmma") ||
+                           has_part(compiler_output, "setmaxnreg") ||
+                           has_part(compiler_output, "sm_90a");
+    if (of_hopper && has_part(compiler_output, "not supported")) {
       text += fmt::format(
           "{}: note: wgmma and setmaxnreg are instructions of sm_90a alone; say so with `// kzoo: "
           "arch=90a` in the first lines, or with ARCH 90a-real in kzoo_add_plugin\n",

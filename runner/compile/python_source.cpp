@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::string_view kKernel = "__global__";
 
-bool is_part(std::string_view part, std::string_view text) { return text.find(part) != text.npos; }
-
 // What a string stands for where it has quotes and backslashes; other escapes are for C++ as well.
 std::string unescaped(std::string_view text) {
   std::string code;
@@ -65,10 +63,10 @@ class python_reader {
       end += rest[end] == '\\' ? 2 : 1;
     end = std::min(end, rest.size());
     const std::string_view text = rest.substr(quotes.size(), end - quotes.size());
-    if (quotes.size() == 3 && (is_part(kKernel, text) || is_part("#include", text))) {
+    if (quotes.size() == 3 && (has_part(text, kKernel) || has_part(text, "#include"))) {
       const bool is_raw = at_ > 0 && (python_[at_ - 1] == 'r' || python_[at_ - 1] == 'R');
       code_ += is_raw ? std::string(text) : unescaped(text);
-      has_kernel_ = has_kernel_ || is_part(kKernel, text);
+      has_kernel_ = has_kernel_ || has_part(text, kKernel);
       at_ += std::min(end + quotes.size(), rest.size());
     } else {
       skip(std::min(end + quotes.size(), rest.size()));

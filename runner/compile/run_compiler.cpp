@@ -3,6 +3,7 @@
 #include "devices/devices.hpp"
 #include "os/files.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
@@ -62,14 +63,13 @@ constexpr std::array kNoMemory{"out of memory allocating", "virtual memory exhau
 constexpr std::array kNoTime{"CPU time limit exceeded", "signal 24", "SIGXCPU"};
 
 bool has_any(const std::string& output, const auto& list) {
-  return std::ranges::any_of(
-      list, [&](std::string_view part) { return output.find(part) != std::string::npos; });
+  return std::ranges::any_of(list, [&](std::string_view part) { return has_part(output, part); });
 }
 
 // Which limit a compiler ran into that ended by itself; "": none.
 std::string exceeded_in(const process::command_result& result, const process::confinement& c) {
   constexpr int kSignalled = 128;
-  if (result.output.find(kTooLong) != std::string::npos)
+  if (has_part(result.output, kTooLong))
     return fmt::format("wrote a file of more than {:.1f} GB", double(c.file_bytes) / 1e9);
   if (has_any(result.output, kNoMemory))
     return fmt::format("needed more than {:.1f} GB of memory", double(c.data_bytes) / 1e9);
@@ -92,8 +92,8 @@ process::command_result run_compiler(const std::vector<std::string>& command,
   getrlimit(RLIMIT_FSIZE, &own);
   std::string_view no_room;
   for (const auto& [part, meaning] : kNoRoom)
-    if (result.output.find(part) != std::string::npos) no_room = meaning;
-  if (own.rlim_cur < kLongestFile && result.output.find(kTooLong) != std::string::npos)
+    if (has_part(result.output, part)) no_room = meaning;
+  if (own.rlim_cur < kLongestFile && has_part(result.output, kTooLong))
     no_room = "files may not become that large (ulimit -f)";
   if (!no_room.empty()) {
     throw not_written(fmt::format(

@@ -266,12 +266,9 @@ std::vector<element_types> types_of_tensors(std::string_view code) {
       add_named(rest[0].text == "<" ? rest.first(index_of(rest, ">")) : cast_before(all, at),
                 asked);
     if (!all[at].text.starts_with("AT_DISPATCH_")) continue;
-    const auto has = [&](std::string_view word) {
-      return all[at].text.find(word) != std::string_view::npos;
-    };
-    if (has("REDUCED"))
+    if (has_part(all[at].text, "REDUCED"))
       dispatched.insert({KZOO_F16, KZOO_BF16});
-    else if (has("FLOATING"))
+    else if (has_part(all[at].text, "FLOATING"))
       dispatched.insert(KZOO_F32);
     if (all[at].text.ends_with("HALF")) dispatched.insert(KZOO_F16);
     add_named(rest.first(index_of(rest, "[")), dispatched);  // before a lambda

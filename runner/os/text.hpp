@@ -18,6 +18,9 @@ std::vector<std::string> lines_of(std::string_view text);
 
 // Without the spaces around it.
 std::string_view trimmed(std::string_view text);
+inline bool has_part(std::string_view text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
 // Letters, digits and '_'.
 bool is_in_word(char c);
 // Whether the text has this word, and not as a part of a longer one.

@@ -32,7 +32,7 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t most);
 // for a terminal.
 std::vector<std::string> folded(std::string_view text, std::size_t most);
 // How wide prose is in files and pipes, where tables have no limit.
-inline constexpr std::size_t kWidestProse = 400;
+inline constexpr std::size_t kWidestProse = 300;
 
 // Appends to a list: "1 pass, 2 wrong".
 void add_item(std::string& list, std::string_view item);
