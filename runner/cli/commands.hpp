@@ -136,6 +136,7 @@ struct new_options {
 struct export_options {
   std::string file;  // from `tune --json`
   std::string out;   // a new folder, whose name the functions get
+  bool fallback = false;
 };
 
 struct watch_options : common_options, experiment_options {

@@ -17,11 +17,15 @@
 #include "storage/read.hpp"
 #include "storage/tuned_json.hpp"
 
+#include <kzoo/type_names.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -33,6 +37,7 @@ namespace kzoo::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using compile::exported_choice;
 using compile::exported_project;
 using compile::exported_unit;
 using results::tuned;
@@ -191,6 +196,26 @@ exported_project project_of(const tuned& t, const std::string& file, std::string
   return p;
 }
 
+// Adds a kernel that takes every size. It is asked last: no size is as far from another as its own.
+void add_fallback(bool is_cuda, exported_project& p) {
+  const kernel_id kernel = is_cuda ? kernel_id{"every_type", "naive"} : kernel_id{"serial", "ijk"};
+  constexpr std::int64_t kFarAway = std::int64_t{1} << 60;
+  std::vector<exported_choice> added;
+  for (const exported_choice& c : p.choices) {
+    problem of = c.problem;
+    of.m = of.n = of.k = kFarAway;
+    const auto is_known = [&](const exported_choice& a) { return is_same_call(a.problem, of); };
+    if (std::ranges::none_of(added, is_known))
+      added.push_back(
+          {of, p.units.size(), kernel.variant, kernel.name(), usual_precision(of.dtype.a)});
+  }
+  tuned_plugin zoo;
+  zoo.name = kernel.plugin;
+  p.units.push_back(of_zoo(zoo));
+  p.units.back().name = "fallback_" + kernel.plugin;
+  std::ranges::move(added, std::back_inserter(p.choices));
+}
+
 // About headers that sources were compiled without.
 std::string left_out_text(const exported_project& p) {
   std::string text;
@@ -251,6 +276,7 @@ int export_kernels(const export_options& options) {
   const bool is_cuda = t.device.id.starts_with("cuda");
   const compile::recipe how = compile::read_recipe(recipe_folder(), is_cuda ? "cuda" : "cpu");
   exported_project p = project_of(t, options.file, name);
+  if (options.fallback) add_fallback(is_cuda, p);
   if (is_cuda) p.architectures = architectures_of(t, how);
   file_texts files = compile::exported_files(p, how, data_folder() / "manifest");
   compile::add_text("README.md", readme_of(t, p, is_cuda), files);

@@ -281,10 +281,12 @@ void add_export(CLI::App& runner, call& c) {
       add(runner, "export",
           "Make a project of the kernels that tuning found, which needs nothing of this",
           export_kernels, c);
-  app.add_option("FILE", o.file, "What `tune --json` wrote")->required();
+  app.add_option("FILE", o.file, "What `tune --json` wrote, or the journal of a tuning")
+      ->required();
   add_value(app, "--out", o.out, "DIR",
             "A new folder. The functions' names begin with its name: letters, digits and '_'")
       ->required();
+  app.add_flag("--fallback", o.fallback, "Add a slow kernel for sizes that the others reject");
 }
 
 void add_watch(CLI::App& runner, call& c) {

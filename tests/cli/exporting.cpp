@@ -287,6 +287,37 @@ TEST_CASE("functions of one plugin take turns, batches are checked, and instance
   }
 }
 
+TEST_CASE("an exported project may have a kernel for sizes that the others reject") {
+  bench b;
+  b.folder.write(
+      "für später/mine.cpp",
+      replaced(kSource, "struct steps {",
+               "struct steps {\n  static constexpr kzoo::granularity granularity{.m = 8};"));
+  b.tuned.at("plugins").at(0).at("source_sha256") = "";
+  const auto says = [&](const char* name, const std::string& words) {
+    const auto made = runner("export " + b.file(b.tuned) + " --out " + b.out(name) + words);
+    INFO(made.err);
+    REQUIRE(made.code == 0);
+    const fs::path project = b.folder.path() / name;
+    check_shell("make -C " + shell_word(project));
+    void* const library =
+        dlopen((project / ("lib" + std::string(name) + ".so")).c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(library != nullptr);
+    using product =
+        const char*(std::int64_t, std::int64_t, std::int64_t, double, const float*, std::int64_t,
+                    const float*, std::int64_t, double, float*, std::int64_t, void*);
+    auto* const call =
+        reinterpret_cast<product*>(dlsym(library, (std::string(name) + "_f32_nn").c_str()));
+    REQUIRE(call != nullptr);
+    const float a = 2, x = 3;
+    float c = 0;
+    const char* const said = call(1, 1, 1, 1, &a, 1, &x, 1, 0, &c, 1, nullptr);
+    return said != nullptr ? std::string(said) : std::to_string(int(c));
+  };
+  CHECK(contains(says("alone", ""), "it needs M to be a multiple of 8, not 1"));
+  CHECK(says("helped", " --fallback") == "6");
+}
+
 TEST_CASE("an exported project has an operator of PyTorch") {
   const bench b;
   REQUIRE(b.exported(b.tuned, "fastest").code == 0);
