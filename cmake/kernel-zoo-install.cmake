@@ -49,17 +49,22 @@ install(TARGETS kzoo_sdk kzoo_sim kzoo_xray kzoo_manifest kzoo_cuda_headers EXPO
 install(EXPORT kernel-zoo NAMESPACE kzoo:: FILE kernel-zoo-targets.cmake
         DESTINATION ${package_folder})
 
-# libkzoo by itself, for a project without plugins of its own.
-install(TARGETS kzoo EXPORT kernel-zoo-library LIBRARY)
+# libkzoo by itself, for a project without plugins of its own: cmake --install DIR --component library.
+install(TARGETS kzoo EXPORT kernel-zoo-library LIBRARY COMPONENT library)
 install(EXPORT kernel-zoo-library NAMESPACE kzoo:: FILE kernel-zoo-library-targets.cmake
-        DESTINATION ${package_folder})
+        DESTINATION ${package_folder} COMPONENT library)
 if(TARGET kzoo_blas)
-  install(TARGETS kzoo_blas LIBRARY)
+  install(TARGETS kzoo_blas LIBRARY COMPONENT library)
 endif()
 file(RELATIVE_PATH KZOO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/library/kzoo.pc.in ${PROJECT_BINARY_DIR}/library/kzoo.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/library/kzoo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/library/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_BINARY_DIR}/library/kzoo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT library)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/library/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        COMPONENT library)
+set(headers ${PROJECT_SOURCE_DIR}/sdk/include/kzoo) # that those include
+install(FILES ${headers}/abi.h ${headers}/error.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kzoo
+        COMPONENT library)
 
 if(KZOO_CUDA_ENABLED AND KZOO_CUDA_AT)
   foreach(target IN LISTS targets ITEMS runner kzoo kzoo_blas)
@@ -84,6 +89,8 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernel-zoo-config.cmake.
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${package}/kernel-zoo-config-version.cmake
                                  COMPATIBILITY SameMajorVersion)
+install(FILES ${package}/kernel-zoo-config.cmake ${package}/kernel-zoo-config-version.cmake
+        DESTINATION ${package_folder} COMPONENT library)
 foreach(file IN ITEMS kernel-zoo-cuda.cmake kernel-zoo-plugin.cmake plugin.exports)
   configure_file(${PROJECT_SOURCE_DIR}/sdk/cmake/${file} ${package}/${file} COPYONLY)
 endforeach()

@@ -80,6 +80,14 @@ endif()
 ]])
 must(${CMAKE_COMMAND} -G Ninja -S ${WORK}/components -B ${WORK}/components/build
      -D CMAKE_PREFIX_PATH=${WORK}/prefix)
+# libkzoo without the program and its plugins, which a program can be built with.
+must(${CMAKE_COMMAND} --install ${BUILD} --component library --prefix ${WORK}/library)
+must(${CMAKE_COMMAND} -G Ninja -S ${library} -B ${WORK}/program_of_library
+     -D CMAKE_PREFIX_PATH=${WORK}/library)
+must(${CMAKE_COMMAND} --build ${WORK}/program_of_library)
+if(EXISTS ${WORK}/library/bin OR EXISTS ${WORK}/library/lib/kernel-zoo)
+  message(FATAL_ERROR "the component library has more than libkzoo")
+endif()
 # The library for LD_PRELOAD finds libkzoo; a program that it cannot help goes on.
 file(GLOB_RECURSE preload ${WORK}/prefix/lib/libkzoo_blas.so)
 if(preload)
