@@ -8,10 +8,13 @@
 #include "xray/analysis.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 namespace {
 
@@ -22,6 +25,15 @@ void fill_standard_descriptors() {
     fd = open("/dev/null", O_RDWR);
   } while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd > STDERR_FILENO) close(fd);
+}
+
+// KZOO_CALLER: the process without which nobody would read the outcome.
+void end_with_caller() {
+  const char* caller = std::getenv("KZOO_CALLER");
+  if (caller == nullptr) return;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (std::to_string(getppid()) != caller) std::raise(SIGTERM);
+  unsetenv("KZOO_CALLER");
 }
 
 }  // namespace
@@ -36,6 +48,7 @@ int main(int argc, char** argv) {
     return kzoo::profile::profiled_main(argv[2]);
   if (argc > 2 && argv[1] == kzoo::xray::kAnalysedCommand)
     return kzoo::xray::analysed_main(argv[2]);
+  end_with_caller();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
   if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand) return kzoo::setup::rank();
   const int code = kzoo::cli::command_line(argc, argv);

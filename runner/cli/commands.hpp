@@ -114,6 +114,7 @@ struct judge_options : common_options {
   std::string tier = "full";
   std::string baseline;  // "": the experiment's
   bool json = false;     // a line for each file
+  bool explain = false;  // also with json: wrong memory accesses of a wrong kernel
   bool device_code_only = false;
   bool compile_only = false;
   compile_options compiled;  // only with compile_only, for its output and targets

@@ -9,6 +9,7 @@
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
+#include "os/parallel.hpp"
 #include "os/places.hpp"
 #include "os/posix.hpp"
 #include "os/printable.hpp"
@@ -24,11 +25,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace kzoo::cli {
 namespace {
@@ -41,13 +47,36 @@ std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) t
   make();
   return std::nullopt;
 } catch (const compile::does_not_compile& fault) {
-  return results::no_plugin("compile", fault.what());
+  return results::not_run(results::status::kCompileError, "compile", fault.what());
 } catch (const setup::has_host_code& fault) {
-  return results::no_plugin(step::kHostCode, fault.what());
-} catch (const compile::no_cache&) {
+  return results::not_run(results::status::kCompileError, step::kHostCode, fault.what());
+} catch (const compile::cannot_compile&) {
   throw;
 } catch (const input::invalid& fault) {
-  return results::no_plugin("source", fault.what());
+  return results::not_run(results::status::kCompileError, "source", fault.what());
+}
+
+// The judgement that `make` makes, else why none is made here; `code` is then the exit code.
+file_judgement judged_or_why_not(int& code, const std::function<file_judgement()>& make) {
+  const auto failed = [&code](int with, const std::exception& fault) {
+    code = with;
+    return results::not_run(results::status::kJudgeError, "judge", fault.what());
+  };
+  try {
+    return make();
+  } catch (const compile::cannot_compile& fault) {
+    return failed(kBadInput, fault);
+  } catch (const input::invalid&) {
+    throw;
+  } catch (const devices::absent& fault) {
+    return failed(kNoSuchDevice, fault);
+  } catch (const not_written& fault) {
+    return failed(kNotWritten, fault);
+  } catch (const std::system_error& fault) {
+    return failed(fault.code() == std::errc::no_space_on_device ? kNotWritten : kBadInput, fault);
+  } catch (const std::exception& fault) {
+    return failed(kBadInput, fault);
+  }
 }
 
 // Requires the baseline to have the precision that kernels need.
@@ -122,20 +151,38 @@ class judge_of_files {
         setup::plan_on(std::move(alone), devices.front(), options_, run::clients_use::describe));
   }
 
-  file_judgement judge(const std::string& name) {
+  file_judgement judge(const std::string& name, int& code) {
     const double start = steady_seconds();
-    file_judgement j = judged(name);
+    file_judgement j = judged_or_why_not(code, [&] { return judged(name); });
     j.file = name;
     how_.command = command_for(name);
     how_.wall_seconds = steady_seconds() - start;
     return j;
   }
 
+  // As many as there are processors at once; not while a kernel is timed.
+  void compile(std::span<const std::string> files) const {
+    std::vector<fs::path> paths;
+    std::ranges::transform(files, std::back_inserter(paths), existing);
+    setup::compile_ahead(paths, how_.device.abi.kind, options_.build_args);
+  }
+
   const storage::judgement_setting& how() const { return how_; }
 
  private:
+  // The default experiment has alpha and beta, which some kernels do not know.
   file_judgement judged(const std::string& name) {
-    results::experiment e = experiment_;
+    file_judgement j = judged(name, experiment_);
+    if (j.came_of_it.status != results::status::kUnsupported) return j;
+    results::experiment unscaled = experiment_;
+    for (problem& p : unscaled.problems) p.alpha = 1, p.beta = 0;
+    if (options_.problems == judge_options().problems) j = judged(name, unscaled);
+    if (j.came_of_it.status == results::status::kUnsupported)
+      j.came_of_it.reason += "; an experiment with problems for it is named by --problems";
+    return j;
+  }
+
+  file_judgement judged(const std::string& name, results::experiment e) {
     e.plugins = {{name, {"FILE", 0, 0}}};
     if (e.baseline) e.plugins.push_back(*e.baseline);
     run::plan plan;
@@ -143,16 +190,13 @@ class judge_of_files {
       return *none;
     run::check_memory(plan);
     plan.trusts_baseline = true;
+    if (!options_.explain && options_.json && plan.experiment.verify.tier != tier::paranoid)
+      plan.find_access_analysis = {};
     how_.device = plan.device;
     run::observer silent;
     const results::document d = run::execute(plan, run::head_of(plan), silent);
     interrupt::check();
-    file_judgement j = results::judgement_of(d, existing(name).stem().string());
-    const bool is_declined = j.came_of_it.status == results::status::kRuntimeError &&
-                             j.came_of_it.verdict == name_of(verdict::unsupported);
-    if (is_declined && options_.problems == judge_options().problems)
-      j.came_of_it.reason += "; an experiment with problems for it is named by --problems";
-    return j;
+    return results::judgement_of(d, existing(name).stem().string());
   }
 
   std::string command_for(const std::string& name) const {
@@ -180,9 +224,7 @@ file_judgement compiled(const std::string& name, const judge_options& o) {
     j.sha256 = sha256_of(j.library);
     j.host_code = !manifest::is_packed(j.library, launcher_library());
   });
-  if (none) j = *none;
-  j.file = name;
-  return j;
+  return none.value_or(j);
 }
 
 void print(const judge_options& o, const std::string& line, const file_judgement& j) {
@@ -215,24 +257,29 @@ compile_options compile_request(const judge_options& o) {
 
 int judge(const judge_options& options) {
   bool all_pass = true;
+  int code = kOk;
   interrupt::catch_signals();
   if (options.compile_only) {
     prepare_to_compile(compile_request(options));
     for (const std::string& file : options.files) existing(file);
     for (const std::string& file : options.files) {
-      const file_judgement j = compiled(file, options);
+      file_judgement j = judged_or_why_not(code, [&] { return compiled(file, options); });
+      j.file = file;
       print(options, storage::to_line(j), j);
       all_pass = all_pass && j.came_of_it.status.empty();
     }
-    return all_pass ? kOk : kSomeCellFailed;
+    return code != kOk || all_pass ? code : kSomeCellFailed;
   }
   judge_of_files judging(options);
-  for (const std::string& file : options.files) {
-    const file_judgement j = judging.judge(file);
+  const std::span files(options.files);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (const std::size_t at_once = hardware_threads(); i % at_once == 0)
+      judging.compile(files.subspan(i, std::min(at_once, files.size() - i)));
+    const file_judgement j = judging.judge(files[i], code);
     print(options, storage::to_line(j, judging.how()), j);
     all_pass = all_pass && j.came_of_it.status == results::status::kPassed;
   }
-  return all_pass ? kOk : kSomeCellFailed;
+  return code != kOk || all_pass ? code : kSomeCellFailed;
 }
 
 }  // namespace kzoo::cli

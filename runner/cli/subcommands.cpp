@@ -198,6 +198,8 @@ void add_judge(CLI::App& runner, call& c) {
   add_value(app, "--verify", o.tier, "TIER",
             "How much is checked: quick, full or paranoid; default: full");
   app.add_flag("--json", o.json, "On stdout a JSON document for each file, in a line of its own");
+  app.add_flag("--explain", o.explain,
+               "With --json, search a wrong kernel's memory accesses too, which compiles it again");
   app.add_flag("--device-code-only", o.device_code_only,
                "Refuse kernels with host code of their own, which runs in the process that times "
                "them: bare kernels, and manifests of compiled ones, have none");

@@ -52,6 +52,15 @@ std::uint64_t most_bytes() {
   return static_cast<std::uint64_t>(*number * kGigabyte);
 }
 
+// The library of an entry, which the same source may have made under another name.
+bool has_library(const fs::path& entry, const std::string& file) {
+  std::error_code fault;
+  for (const auto& each : fs::directory_iterator(entry, fault))
+    if (each.path().extension() == ".so" && !fs::exists(entry / file))
+      fs::create_hard_link(each.path(), entry / file, fault);
+  return fs::is_regular_file(entry / file, fault);
+}
+
 descriptor open_folder(const fs::path& folder) {
   return descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
@@ -72,21 +81,38 @@ cache::cache() try : folder_(cache_home() / "kernel-zoo" / "plugins"), most_(mos
                         folder_.string(), why, kElsewhere));
   }
 } catch (const input::invalid& why) {
-  throw no_cache(why);
+  throw cannot_compile(why);
 }
 
-fs::path cache::entry(const std::string& key, const std::vector<std::string>& includes) const {
+std::string with_names(std::string text, const places& known) {
+  for (const auto& [name, folder] : known) {
+    const std::string path = folder.string() + '/';
+    const std::size_t first = text.find('/');
+    for (auto at = text.find(path); at != text.npos; at = text.find(path, at + 1))
+      if (at == first || text[at - 1] == '"') text.replace(at, path.size() - 1, name);
+  }
+  return text;
+}
+
+fs::path cache::entry(const std::string& key, const std::vector<std::string>& includes,
+                      const places& known) const {
   std::string all = key;
-  for (const std::string& file : includes) all += '\n' + file + ' ' + sha256_of(file);
+  for (const std::string& name : includes) {
+    std::string file = name;
+    for (const place& p : known)
+      if (name.starts_with(p.name + '/')) file = p.folder.string() + name.substr(p.name.size());
+    all += '\n' + name + ' ' + sha256_of(file);
+  }
   return folder_ / sha256(all);
 }
 
-std::optional<fs::path> cache::find(const std::string& key, const std::string& file) const {
+std::optional<fs::path> cache::find(const std::string& key, const std::string& file,
+                                    const places& known) const {
   const std::vector<std::string> includes = lines_of(content_of(folder_ / (key + ".includes")));
   if (includes.empty()) return std::nullopt;
-  const fs::path found = entry(key, includes);
+  const fs::path found = entry(key, includes, known);
   std::error_code fault;
-  if (!use(found) || !fs::is_regular_file(found / file, fault)) return std::nullopt;
+  if (!use(found) || !has_library(found, file)) return std::nullopt;
   if (content_of(found / kHash) != sha256_of(found / file) + '\n') {
     fs::remove_all(found, fault);
     return std::nullopt;
@@ -100,8 +126,9 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
 temporary_folder cache::begin() const { return temporary_folder(folder_ / "new."); }
 
 fs::path cache::store(const fs::path& begun, const std::string& key, const std::string& file,
-                      const std::vector<std::string>& includes) const {
-  const fs::path kept = entry(key, includes);
+                      std::vector<std::string> includes, const places& known) const {
+  for (std::string& each : includes) each = with_names(std::move(each), known);
+  const fs::path kept = entry(key, includes, known);
   // The library alone: what else a source has made of the folder it was compiled in is left there.
   const temporary_folder clean = begin();
   fs::rename(begun / file, clean.path() / file);
@@ -109,7 +136,7 @@ fs::path cache::store(const fs::path& begun, const std::string& key, const std::
   replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
   std::error_code fault;
   fs::rename(clean.path(), kept, fault);  // fails where another runner was faster
-  if (!fs::is_regular_file(kept / file))
+  if (!has_library(kept, file))
     throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
   use(kept);
   remove_some();

@@ -4,6 +4,7 @@
 //   KEY.includes     the files that the compiler read for a KEY, which is the hash of the
 //                    command, the compiler and the source
 //   HASH/NAME.so     HASH covers the KEY and the content of all those files
+//
 //   HASH/sha256      of NAME.so: a damaged entry, as a full disk leaves it, is made again
 //
 // An entry is written beside them and renamed, and never changed: runners at the same time use one
@@ -22,10 +23,20 @@
 
 namespace kzoo::compile {
 
-// What is said of the place is nothing about what was to be compiled.
-class no_cache : public input::invalid {
+// Names that stand for folders, such as {"{source}", "/home/me"}: an entry serves the same files in
+// other folders, too.
+struct place {
+  std::string name;
+  std::filesystem::path folder;
+};
+using places = std::vector<place>;
+// The text with a name for each folder that begins a path: the text's only one, or one in quotes.
+std::string with_names(std::string text, const places& known);
+
+// Nothing can be compiled here, which is no fault of what was to be compiled.
+class cannot_compile : public input::invalid {
  public:
-  explicit no_cache(const input::invalid& why) : invalid(why) {}
+  explicit cannot_compile(const input::invalid& why) : invalid(why) {}
 };
 
 class cache {
@@ -33,12 +44,13 @@ class cache {
   // Of an entry, in bytes: far more than kernels take. A larger one is not kept.
   static constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;
 
-  // Throws no_cache where the folder cannot be made, is not the user's own, or can be written
+  // Throws cannot_compile where the folder cannot be made, is not the user's own, or can be written
   // by others, who could run code as this user; or where KZOO_CACHE_GB is no number.
   cache();
 
   // The entry of a file that is up to date.
-  std::optional<std::filesystem::path> find(const std::string& key, const std::string& file) const;
+  std::optional<std::filesystem::path> find(const std::string& key, const std::string& file,
+                                            const places& known) const;
 
   // A new folder for what will be an entry.
   temporary_folder begin() const;
@@ -50,14 +62,14 @@ class cache {
 
   // Makes the folder an entry, which was made of these files. Returns where `file` is now.
   std::filesystem::path store(const std::filesystem::path& begun, const std::string& key,
-                              const std::string& file,
-                              const std::vector<std::string>& includes) const;
+                              const std::string& file, std::vector<std::string> includes,
+                              const places& known) const;
 
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  std::filesystem::path entry(const std::string& key,
-                              const std::vector<std::string>& includes) const;
+  std::filesystem::path entry(const std::string& key, const std::vector<std::string>& includes,
+                              const places& known) const;
   void remove_some() const;
 
   std::filesystem::path folder_;

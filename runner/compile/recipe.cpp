@@ -1,5 +1,6 @@
 #include "compile/recipe.hpp"
 
+#include "compile/cache.hpp"
 #include "experiment/reader.hpp"
 #include "input/read_file.hpp"
 
@@ -75,7 +76,7 @@ void check_present(const recipe& r, const fs::path& file) {
 
 }  // namespace
 
-recipe read_recipe(const fs::path& folder, const std::string& device) {
+recipe read_recipe(const fs::path& folder, const std::string& device) try {
   const fs::path file = folder / (device + ".toml");
   if (!fs::exists(file)) {
     input::refuse(
@@ -111,6 +112,8 @@ recipe read_recipe(const fs::path& folder, const std::string& device) {
   r.compiler = in_path(r.compiler, file);
   check_present(r, file);
   return r;
+} catch (const input::invalid& why) {
+  throw cannot_compile(why);
 }
 
 }  // namespace kzoo::compile

@@ -25,7 +25,7 @@ struct recipe {
   std::filesystem::path launcher{};
 };
 
-// `folder` has a file DEVICE.toml for each device. Throws input::invalid, with what to do, where
+// `folder` has a file DEVICE.toml for each device. Throws cannot_compile, with what to do, where
 // there is none, and where what it names is not here.
 recipe read_recipe(const std::filesystem::path& folder, const std::string& device);
 

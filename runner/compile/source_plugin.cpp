@@ -100,19 +100,39 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
   return {std::move(compile), std::move(link), info};
 }
 
+// The same content in another folder is compiled once. Tables of accesses name the source's lines
+// by its path.
+places places_of(const fs::path& source, const recipe& how) {
+  places known{{"{sdk}", how.include}};
+  if (how.device != "cpu-xray") known.push_back({"{source}", source.parent_path()});
+  return known;
+}
+
+// The word, with the content of the file that it names in place of its path.
+std::string word_by_content(const std::string& word) {
+  const std::string content = sha256_of(word.substr(std::min(word.find('/'), word.size())));
+  return content.empty() ? word : word.substr(0, word.find('/')) + content;
+}
+
 // All that decides what the command makes, but for the files that it includes.
-std::string key_of(const commands& c, const recipe& how, std::string_view text) {
-  std::string all = fmt::format("{}\n{}\n{}\n{}\n", kVersion, how.version,
-                                fmt::join(c.compile, "\n"), fmt::join(c.link, "\n")) +
-                    how.device;
-  std::error_code fault;
-  all += fmt::format("{} {}\n", fs::file_size(how.compiler, fault),
-                     fs::last_write_time(how.compiler, fault).time_since_epoch().count());
-  std::vector<std::string> made_of = how.libraries;
-  if (c.link.empty()) made_of = {how.launcher.string()};
-  for (const std::string& library : made_of)
-    if (library.starts_with('/')) all += sha256_of(library) + '\n';
+std::string key_of(const commands& c, const recipe& how, std::string_view text,
+                   const places& known) {
+  std::string all = fmt::format("{}\n{}\n{}\n", kVersion, how.version, how.device);
+  for (const words* each : {&c.compile, &c.link}) {
+    for (const std::string& word : *each)
+      all += with_names(word_by_content(word) + '/', known) + '\n';
+    if (each->empty()) all += sha256_of(how.launcher) + '\n';
+  }
   return sha256(all.append(text));
+}
+
+// The headers that the source would find in its own folder before any other.
+std::string headers_beside(const fs::path& source, std::string_view text) {
+  std::string names;
+  std::error_code fault;
+  for (const auto& [name, quoted] : includes_in(text))
+    if (fs::exists(source.parent_path() / name, fault)) names += name + '\n';
+  return names;
 }
 
 // The files that a makefile rule depends on: "target: a b \" and so on, with "\ " for a space and
@@ -450,16 +470,23 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   for (int builds = 0;;) {
     try {
       const std::string text = read_source(source, file.string());
-      const source_unit u = unit_of(describe(source, file.string(), text), source, point);
+      const auto unit = [&](const fs::path& named) {
+        return unit_of(describe(source, named.string(), text), source, point);
+      };
+      const source_unit u = unit(file);
       commands c = commands_for(source, how, u, asked);
       // What lacks a header is found only while that is not here.
-      const std::string key = key_of(
-          c, how,
-          fmt::format("{}{}{}{}", text, u.preamble, u.generated, fmt::join(tried.missing, "\n")));
+      const places known = places_of(source, how);
+      const std::string key =
+          key_of(c, how,
+                 fmt::format("{}{}{}{}{}", text, u.preamble,
+                             with_names(unit(source.filename()).generated, known),
+                             fmt::join(tried.missing, "\n"), headers_beside(source, text)),
+                 known);
       const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, how);
       const std::string notes =
           missing_header_notes(file.string(), tried.missing) + function_note(file.string(), u);
-      if (auto found = kept.find(key, library))
+      if (auto found = kept.find(key, library, known))
         return {std::move(*found), false, notes, host_code, tried};
       if (asked.deadline && steady_seconds() >= *asked.deadline) throw not_begun();
 
@@ -502,8 +529,9 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
         if (each.file != source) add_once(includes, each.file.string());
       refuse_if_large(begun.path(), file.string(), how.device);
       if (any_changed_since(includes, start) && ++builds < kTries) continue;
-      return {kept.store(begun.path(), key, library, includes), true, output + notes, host_code,
-              tried};
+      std::erase(includes, source.string());  // the key has its text
+      return {kept.store(begun.path(), key, library, includes, known), true, output + notes,
+              host_code, tried};
     } catch (const try_again&) {
     }
   }
@@ -515,14 +543,15 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   source_unit unit;
   unit.settings.native = true;
   const commands c = commands_for(kept.folder() / "any", how, unit, {});
-  const std::string key = key_of(c, how, name + '\n' + text);
-  if (auto found = kept.find(key, library)) return std::move(*found);
+  const places known{{"{sdk}", how.include}};
+  const std::string key = key_of(c, how, name + '\n' + text, known);
+  if (auto found = kept.find(key, library, known)) return std::move(*found);
   const temporary_folder begun = kept.begin();
   const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
   const built made = build(c, how, source, "", begun.path(), library,
                            [&](const auto& result) { refuse(source, how, "", result); });
-  return kept.store(begun.path(), key, library, made.includes);
+  return kept.store(begun.path(), key, library, made.includes, known);
 }
 
 }  // namespace kzoo::compile

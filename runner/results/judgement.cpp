@@ -34,7 +34,7 @@ constexpr std::array kWords{
     entry{verdict::error, step::kCode, kRewardHack},
     entry{verdict::error, "", kRuntimeError},
     entry{verdict::unsupported, step::kPrecision, kIncorrectDtype},
-    entry{verdict::unsupported, "", kRuntimeError},
+    entry{verdict::unsupported, "", kUnsupported},
     entry{verdict::unavailable, "", kRuntimeError},
 };
 
@@ -121,9 +121,9 @@ file_judgement judgement_of(const document& d, const std::string& plugin) {
   return j;
 }
 
-file_judgement no_plugin(std::string_view check, const std::string& reason) {
+file_judgement not_run(std::string_view status, std::string_view check, const std::string& reason) {
   file_judgement j;
-  j.came_of_it = {status::kCompileError, "", std::string(check), reason};
+  j.came_of_it = {status, "", std::string(check), reason};
   return j;
 }
 

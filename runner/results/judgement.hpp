@@ -16,6 +16,8 @@ inline constexpr std::string_view kPassed = "PASSED", kIncorrect = "INCORRECT_NU
                                   kRuntimeError = "RUNTIME_ERROR", kCompileError = "COMPILE_ERROR",
                                   kTimeout = "TIMEOUT", kRewardHack = "REWARD_HACK",
                                   kIncorrectDtype = "INCORRECT_DTYPE";
+// Two of our own: the kernel declines the problem; the judge cannot judge here.
+inline constexpr std::string_view kUnsupported = "UNSUPPORTED", kJudgeError = "JUDGE_ERROR";
 
 // The word for a verdict; `check`: results::cell::check.
 std::string_view of(verdict v, std::string_view check);
@@ -57,7 +59,7 @@ struct file_judgement {
 
 // The judgement of all variants of a plugin.
 file_judgement judgement_of(const document& d, const std::string& plugin);
-// The judgement of a file that is no plugin, e.g. because it does not compile.
-file_judgement no_plugin(std::string_view check, const std::string& reason);
+// The judgement of a file of which nothing was run, e.g. because it does not compile.
+file_judgement not_run(std::string_view status, std::string_view check, const std::string& reason);
 
 }  // namespace kzoo::results

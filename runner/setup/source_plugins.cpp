@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <iterator>
 #include <map>
 #include <random>
@@ -45,6 +46,12 @@ compile::recipe recipe_for(const std::string& device) {
   if (const fs::path launcher = launcher_library(); device == "cuda" && fs::exists(launcher))
     how.launcher = launcher;
   return how;
+}
+
+// Of compile_ahead().
+std::map<fs::path, std::future<compile::compiled>>& compiled_ahead() {
+  static std::map<fs::path, std::future<compile::compiled>> all;
+  return all;
 }
 
 compile::compiled compile_for(const std::string& device, const fs::path& source,
@@ -196,10 +203,11 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
 fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   const std::string library = manifest::pack(manifest, launcher_library());
   const std::string file = manifest.stem().string() + ".so", key = sha256(library);
-  if (const auto known = kept.find(key, file)) return *known;
+  const compile::places places{{"{source}", manifest.parent_path()}};
+  if (const auto known = kept.find(key, file, places)) return *known;
   const temporary_folder begun = kept.begin();
   write_file(begun.path() / file, library);
-  return kept.store(begun.path(), key, file, {manifest.string()});
+  return kept.store(begun.path(), key, file, {manifest.string()}, places);
 }
 
 // Rejects a file that cannot become a plugin. `where`: the place that names it.
@@ -230,7 +238,9 @@ run::plugin_file plugin_in(const fs::path& path, const compile::build_request& a
   const std::string name = path.stem().string();
   if (path.extension() == ".toml")
     return {name, packed(fs::canonical(path), kept), KZOO_CUDA, {}, {}, false};
-  compile::compiled made = compile_for(devices::kind_name(kind), path, asked, kept);
+  auto ahead = compiled_ahead().extract(fs::canonical(path));
+  compile::compiled made =
+      ahead ? ahead.mapped().get() : compile_for(devices::kind_name(kind), path, asked, kept);
   return {name,           std::move(made.library),    kind, absolute_of(path), {},
           made.host_code, std::move(made.cut.missing)};
 }
@@ -447,6 +457,21 @@ void require_device_code(const run::plugin_file& p) {
       : fs::exists(launcher_library())
           ? "is a plugin, with host code of its own"
           : "is launched by host code, since this runner was built with an nvcc before 12.8"));
+}
+
+void compile_ahead(const std::vector<fs::path>& sources, kzoo_device_kind kind,
+                   const std::vector<std::string>& build_args) {
+  if (sources.size() < 2) return;
+  auto& ahead = compiled_ahead();
+  for (const fs::path& path : sources) {
+    if (!is_source(path) || ahead.contains(fs::canonical(path))) continue;
+    ahead[fs::canonical(path)] = std::async(std::launch::async, [=] {
+      const std::string name = path.string(), text = compile::read_source(path, name);
+      if (compile::tuning_space_in(compile::describe(path, name, text))) throw compile::not_begun();
+      return compile_for(devices::kind_name(kind), path, {build_args, {}}, compile::cache());
+    });
+  }
+  for (const auto& [path, made] : ahead) made.wait();
 }
 
 run::plugin_file compiled_library(const fs::path& file, kzoo_device_kind kind,

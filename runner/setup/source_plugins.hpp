@@ -49,6 +49,10 @@ struct analysed_variant {
 analysed_variant analysed_source(const results::plugin_record& plugin, std::uint32_t variant,
                                  const std::vector<std::string>& build_args);
 
+// Compiles the sources at once, for what adds them next. Sources that are tuned are left out.
+void compile_ahead(const std::vector<std::filesystem::path>& sources, kzoo_device_kind kind,
+                   const std::vector<std::string>& build_args);
+
 // The library compiled from a source, or packed from a manifest and its kernels. Asks no device.
 // Throws input::invalid, and compile::does_not_compile.
 run::plugin_file compiled_library(const std::filesystem::path& file, kzoo_device_kind kind,

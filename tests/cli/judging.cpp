@@ -82,7 +82,7 @@ const std::vector<expected_words> kWords{
     {"process:aborts", "RUNTIME_ERROR", "crashed", ""},
     {"process:throws", "RUNTIME_ERROR", "error", ""},
     {"process:stops_itself", "TIMEOUT", "hung", ""},
-    {"sizes:declines_in_create", "RUNTIME_ERROR", "unsupported", ""},
+    {"sizes:declines_in_create", "UNSUPPORTED", "unsupported", ""},
     {"no_symbol", "RUNTIME_ERROR", "unavailable", ""},
     {"loads_library:plain", "PASSED", "pass", ""},
 };
@@ -178,6 +178,58 @@ TEST_CASE("a source that is no plugin is a verdict, and the next file is judged"
   CHECK(found[2].at("problems").at(0).at("clock") == "simulator");
   CHECK(found[2].at("speedup").is_null());  // a simulator's times say nothing of a GPU
   CHECK(s.judge("--verify quick mine.cu").out == "mine.cu: PASSED in fp32\n");
+}
+
+TEST_CASE("what hinders the judge is not charged to the kernel", "[cli]") {
+  const submissions s;
+  const environment empty{"XDG_CACHE_HOME", (s.folder.path() / "other cache").string()};
+  const auto ran = runner("judge --device cpu --problems gemm.toml --json mine.cu",
+                          "cd " + shell_word(s.folder.path()) + "; ulimit -f 20;");
+  INFO(ran.err);
+  CHECK(ran.code == 5);
+  const json found = documents(ran).at(0);
+  CHECK(found.at("status") == "JUDGE_ERROR");
+  CHECK(found.at("check") == "judge");
+  CHECK(found.at("problems").empty());
+  CHECK(contains(found.at("reason"), "the compiler could not write its output"));
+}
+
+TEST_CASE("a kernel without alpha and beta is judged without them by default", "[cli]") {
+  const submissions s;
+  s.folder.write(
+      "plain.cu",
+      "// kzoo: entry=f grid=M,N block=1 arguments=A,B,C,N,K,lda,ldb,ldc\n"
+      "__global__ void f(const float* a, const float* b, float* c, int n, int k, int da, "
+      "int db, int dc) {\n"
+      "  float sum = 0;\n  const int row = blockIdx.x, col = blockIdx.y;\n"
+      "  for (int l = 0; l < k; ++l) sum += a[row * da + l] * b[l * db + col];\n"
+      "  c[row * dc + col] = sum;\n}\n");
+  const auto ran = runner("judge --device cpu --verify quick --json plain.cu", in(s.folder));
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  const json found = documents(ran).at(0);
+  CHECK(found.at("status") == "PASSED");
+  REQUIRE(found.at("problems").size() == 5);
+  for (const json& each : found.at("problems")) CHECK(each.at("problem").at("alpha") == 1);
+
+  s.folder.write("scaled.toml", "[problem]\nsizes = [16]\nbeta = 2\n");
+  const json declined = documents(s.judge("--verify quick --json plain.cu", "scaled.toml")).at(0);
+  CHECK(declined.at("status") == "UNSUPPORTED");
+  CHECK(declined.at("reason") ==
+        "it has no beta; an experiment with problems for it is named by --problems");
+}
+
+TEST_CASE("a wrong kernel is compiled once more only for who asks why it is wrong", "[cli]") {
+  const submissions s;
+  const std::string mine = read_text(s.folder.path() / "mine.cu");
+  s.folder.write("wrong.cu", replaced(mine, "float sum = 0;", "float sum = 1;"));
+  const auto judged = [&](const std::string& words) {
+    const auto ran = s.judge("--verify quick wrong.cu " + words);
+    CHECK(ran.code == 1);
+    return contains(ran.err, " for cpu-xray");
+  };
+  CHECK_FALSE(judged("--json"));
+  CHECK(judged("--json --explain"));
 }
 
 TEST_CASE("judging ends after compiling, on request", "[cli]") {

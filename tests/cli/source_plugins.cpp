@@ -64,6 +64,39 @@ TEST_CASE("a source is compiled once, and again when it or what it includes chan
     CHECK_FALSE(entry.path().filename().string().starts_with("new."));
 }
 
+TEST_CASE("what a source contains is compiled once, wherever it is and whatever it is called") {
+  const author a;
+  const std::string text = replaced(template_text(), "#include <kzoo/plugin.hpp>",
+                                    "#include <kzoo/plugin.hpp>\n#include \"value.hpp\"");
+  const auto is_compiled = [&](const std::string& name, const std::string& header) {
+    const fs::path folder = a.folder.path() / fs::path(name).parent_path();
+    fs::create_directories(folder);
+    a.folder.write((folder.lexically_relative(a.folder.path()) / "value.hpp").string(), header);
+    const auto ran = runner(kRun + "--plugins " + a.folder.write(name, text));
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+    return contains(ran.err, "compiled ");
+  };
+  CHECK(is_compiled("one/mine.cu", "// 1\n"));
+  CHECK_FALSE(is_compiled("two/mine.cu", "// 1\n"));
+  CHECK_FALSE(is_compiled("two/other/mine.cu", "// 1\n"));
+  CHECK(is_compiled("three/mine.cu", "// 2\n"));
+  CHECK_FALSE(is_compiled("one/mine.cu", "// 1\n"));
+  CHECK_FALSE(is_compiled("one/other.cpp", "// 1\n"));
+}
+
+TEST_CASE("a source is not taken for one that finds other headers in its folder") {
+  const author a;
+  const std::string text = replaced(template_text(), "#include <kzoo/plugin.hpp>",
+                                    "#include <cfloat>\n#include <kzoo/plugin.hpp>");
+  for (const std::string folder : {"one", "two"}) {
+    fs::create_directories(a.folder.path() / folder);
+    if (folder == "two") a.folder.write("two/cfloat", "#error this one is found first\n");
+    const auto ran = runner(kRun + "--plugins " + a.folder.write(folder + "/mine.cu", text));
+    CHECK(ran.code == (folder == "one" ? 0 : 2));
+  }
+}
+
 TEST_CASE("a damaged entry of the cache is compiled again") {
   const author a;
   const std::string file = a.folder.write("mine.cu", template_text());

@@ -19,7 +19,7 @@ TEST_CASE("a verdict and what found it have one word of SOL-ExecBench's") {
   CHECK(of(verdict::crashed, step::kChannel) == "REWARD_HACK");
   CHECK(of(verdict::error, "") == "RUNTIME_ERROR");
   CHECK(of(verdict::error, step::kCode) == "REWARD_HACK");
-  CHECK(of(verdict::unsupported, "") == "RUNTIME_ERROR");
+  CHECK(of(verdict::unsupported, "") == "UNSUPPORTED");
   CHECK(of(verdict::unsupported, step::kPrecision) == "INCORRECT_DTYPE");
   CHECK(of(verdict::unavailable, "") == "RUNTIME_ERROR");
 }
