@@ -7,13 +7,16 @@
 Nothing is judged or computed here: each call runs the program and reads its JSON.
 """
 
+from typing import Any
+
 from ._definition import Definition, judge_solution, read_definition
 from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut, cmake_folder
+from ._program import version as _version
 from ._result import Comparison, Result, compare, run
 from ._sources import CompiledKernel
 from ._triton import triton_kernel
 from ._tuned import Tuned, tune
-from ._verdict import ProblemVerdict, Verdict, judge, judge_all
+from ._verdict import ProblemVerdict, Verdict, compile, judge, judge_all
 
 __all__ = [
     "BadInput",
@@ -30,6 +33,7 @@ __all__ = [
     "Verdict",
     "cmake_folder",
     "compare",
+    "compile",
     "judge",
     "judge_all",
     "judge_solution",
@@ -38,3 +42,12 @@ __all__ = [
     "triton_kernel",
     "tune",
 ]
+
+for _name in __all__:  # as users import them, in documents and tracebacks
+    globals()[_name].__module__ = __name__
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal, NoReturn
+
+Tier = Literal["quick", "full", "paranoid"]
+"""How much is checked: docs/verdicts.md."""
 
 
 class Error(RuntimeError):
@@ -34,8 +40,12 @@ class TimedOut(Error):
     """It took longer than the caller gave it, and was ended."""
 
 
+class Stopped(Error):
+    """Another thread has ended it."""
+
+
 _ERRORS: dict[int, type[Error]] = {2: BadInput, 3: NoSuchDevice, 5: NotWritten}
-_SECONDS_TO_END = 10.0  # for the program, to end its workers
+_SECONDS_TO_END = 20.0  # for the program, to end its workers and what it computes
 
 
 def find() -> str:
@@ -53,6 +63,12 @@ def find() -> str:
         "the program of kernel-zoo is not here: build it with ./zoo build, "
         "or name it in the environment variable KZOO_RUNNER"
     )
+
+
+@functools.cache
+def version() -> str:
+    """Of the program, and of this module, which comes with it."""
+    return call(["--version"]).out.split()[-1]
 
 
 def cmake_folder() -> Path:
@@ -126,8 +142,8 @@ class _Reader(threading.Thread):
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupts the program, which ends its workers; kills what does not end."""
-    process.send_signal(signal.SIGINT)
+    """Ends the program, which ends its workers; kills what does not end."""
+    process.send_signal(signal.SIGTERM)
     try:
         process.wait(_SECONDS_TO_END)
     except (subprocess.TimeoutExpired, KeyboardInterrupt):
@@ -135,28 +151,69 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+def _leave(number: int, frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def _left_by_sigterm() -> Iterator[None]:
+    """The default action of SIGTERM would leave the program running, and temporary files."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float | None, stop: threading.Event | None) -> int:
+    """The exit code. It looks at `stop` every 50 ms, as Popen.wait does at the process."""
+    if stop is None:
+        return process.wait(timeout)
+    end = None if timeout is None else time.monotonic() + timeout
+    while process.poll() is None:
+        if stop.wait(0.05):
+            raise Stopped("it was ended")
+        if end is not None and time.monotonic() > end:
+            raise subprocess.TimeoutExpired(process.args, timeout or 0)
+    return process.returncode
+
+
 def call(
     arguments: Sequence[str],
     *,
     progress: bool = False,
     timeout: float | None = None,
-    folder: Path | None = None,
+    stop: threading.Event | None = None,
 ) -> Ran:
-    """Runs a command of the program. When this is left, however that happens, it has ended."""
+    """Runs a command of the program. When this is left, however that happens, it has ended.
+
+    The program ends by itself if this process is killed. `stop` ends it from another thread.
+    """
+    with _left_by_sigterm():
+        return _called(arguments, progress, timeout, stop)
+
+
+def _called(
+    arguments: Sequence[str], progress: bool, timeout: float | None, stop: threading.Event | None
+) -> Ran:
+    environment = {name: value for name, value in os.environ.items() if name != "KZOO_TOKEN"}
     # In a session of its own, so that Ctrl-C reaches it once, from here.
     process = subprocess.Popen(
         [find(), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=folder,
-        env={name: value for name, value in os.environ.items() if name != "KZOO_TOKEN"},
+        env=environment | {"KZOO_CALLER": str(os.getpid())},
         start_new_session=True,
     )
     assert process.stdout is not None and process.stderr is not None
     out, err = _Reader(process.stdout, False), _Reader(process.stderr, progress)
     try:
-        code = process.wait(timeout)
+        code = _wait(process, timeout, stop)
     except subprocess.TimeoutExpired:
         raise TimedOut(f"it took longer than {timeout:g} seconds, and was ended") from None
     finally:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _program
-from ._sources import Kernel, Size, Sources, size_word
+from ._program import Tier
+from ._sources import Kernel, Size, Sources, as_list, size_word
 
 if TYPE_CHECKING:
     import pandas
@@ -49,10 +50,11 @@ class Result(Document):
         return "pass" in verdicts and verdicts <= {"pass", "unsupported", "unavailable"}
 
     def best(self) -> dict[str, dict[str, Any]]:
-        """The fastest kernel that passes, by problem."""
+        """The fastest kernel that passes, by problem; the simulator's times say nothing."""
         fastest: dict[str, dict[str, Any]] = {}
         for cell in self.cells:
-            if cell["verdict"] != "pass" or cell["time"] is None:
+            timed = cell["verdict"] == "pass" and cell["time"] is not None
+            if not timed or cell["time"]["clock"] == "simulator":
                 continue
             known = fastest.setdefault(cell["problem"]["name"], cell)
             if cell["time"]["median_ms"] < known["time"]["median_ms"]:
@@ -110,31 +112,46 @@ class Comparison:
 
 
 def run(
-    experiment: str | Path,
+    experiment: str | Path = "quick",
     *,
-    plugins: Iterable[Kernel] = (),
-    sizes: Iterable[Size] = (),
+    plugins: Kernel | Iterable[Kernel] = (),
+    sizes: Size | Iterable[Size] = (),
     device: str | None = None,
-    tier: str | None = None,
-    layouts: Iterable[str] = (),
-    batches: Iterable[int] = (),
+    tier: Tier | None = None,
+    layouts: str | Iterable[str] = (),
+    batches: int | Iterable[int] = (),
     build_args: Sequence[str] = (),
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Runs an experiment: its name, its file, or its text.
+    """Runs an experiment: its name, its file, or its text. Kernels that fail are part of the result.
 
-    What is given replaces what the experiment says. A plugin is a name, a path, or CUDA source as
-    text. Kernels that fail are part of the result.
+    What is given replaces what the experiment says. One of a kind needs no list.
+
+    Parameters:
+        plugins: names ("naive:32x32"), paths, CUDA source as text, or what `triton_kernel` makes.
+        sizes: 64, "64x32x16", or (64, 32, 16) in a list: M, N and K.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+        tier: how much is checked.
+        layouts: "nn", "nt", "tn", "tt": which of A and B are transposed.
+        batches: numbers of products.
+        build_args: more options of the compiler.
+        timeout: in seconds, after which `TimedOut` is raised; None: no limit.
+        progress: whether what the program says is shown; default: in a terminal or a notebook.
+
+    Raises:
+        BadInput: the experiment or an option is wrong, or a source does not compile.
+        NoSuchDevice: the device is not there.
+        TimedOut: it took longer than `timeout`.
     """
     with Sources() as sources:
         words = ["run", sources.experiment(experiment)]
         words += _program.joined(
             {
                 "--plugins": sources.plugins(plugins),
-                "--sizes": [size_word(size) for size in sizes],
-                "--layouts": list(layouts),
-                "--batches": [str(count) for count in batches],
+                "--sizes": [size_word(size) for size in as_list(sizes)],
+                "--layouts": as_list(layouts),
+                "--batches": [str(count) for count in as_list(batches)],
             }
         )
         words += _program.common_options(device, tier, None, build_args)

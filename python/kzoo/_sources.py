@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,15 @@ Kernel = str | Path | CompiledKernel
 """A path, CUDA source as text, or what triton_kernel makes; among plugins also "naive:32x32"."""
 
 Size = int | str | tuple[int, int, int]
+"""64, "64x32x16", or (64, 32, 16): M, N and K."""
+
+JitFunction = Callable[..., Any]
+"""Of `@triton.jit`."""
+
+
+def as_list(given: Any) -> list[Any]:
+    """Of one, or of several."""
+    return [given] if isinstance(given, str | int | Path | CompiledKernel) else list(given)
 
 
 def is_text(given: object) -> bool:
@@ -46,7 +58,10 @@ class Sources:
     """Files for texts, which are there as long as the context lasts."""
 
     def __enter__(self) -> Sources:
-        self._folder = tempfile.TemporaryDirectory(prefix="kzoo-")
+        # The program removes such a folder when nobody holds the lock: its process was killed.
+        self._folder = tempfile.TemporaryDirectory(prefix="kernel-zoo-")
+        self._lock = os.open(self._folder.name, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.path = Path(self._folder.name)
         return self
 
@@ -56,6 +71,7 @@ class Sources:
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        os.close(self._lock)
         self._folder.cleanup()
 
     def file(self, text: str, name: str) -> str:
@@ -71,9 +87,9 @@ class Sources:
             return self.file(str(given), f"{name}.cu")
         return str(Path(given).absolute())
 
-    def plugins(self, given: Iterable[Kernel]) -> list[str]:
+    def plugins(self, given: Kernel | Iterable[Kernel]) -> list[str]:
         words = []
-        for index, one in enumerate(given):
+        for index, one in enumerate(as_list(given)):
             is_name = isinstance(one, str) and not is_text(one)
             word = str(one) if is_name else self.kernel(one, f"kernel{index or ''}")
             if "," in word:

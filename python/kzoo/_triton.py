@@ -271,6 +271,8 @@ def triton_kernel(
         product,
         str((manifest or {}).get("layouts", "nn")),
     )
+    given = _grid_of(grid, values) if callable(grid) else grid
+    sizes = [_with_values(one, values) for one in ([given] if isinstance(given, int | str) else given)]
     places = {parameter: (place,) for place, parameter in enumerate(function.arg_names)}
     source = ASTSource(
         fn=function,
@@ -283,8 +285,6 @@ def triton_kernel(
     meta = compiled.metadata
     if meta.profile_scratch_size or meta.launch_cooperative_grid:
         raise ValueError("no manifest launches a kernel that profiles itself, or a cooperative one")
-    given = _grid_of(grid, values) if callable(grid) else grid
-    sizes = [_with_values(one, values) for one in ([given] if isinstance(given, int | str) else given)]
     name = name or function.__name__
     keys: dict[str, Any] = {
         "kernel": f"{name}.cubin",

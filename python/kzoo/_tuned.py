@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _program
+from ._program import Tier
 from ._result import Document
-from ._sources import Kernel, Size, Sources, size_word
+from ._sources import Kernel, Size, Sources, as_list, size_word
 
 if TYPE_CHECKING:
     import pandas
@@ -58,35 +59,46 @@ class Tuned(Document):
 
 def tune(
     kernel: Kernel,
-    sizes: Iterable[Size] = (),
+    sizes: Size | Iterable[Size] = (),
     *,
     problems: str | Path | None = None,
     baseline: str | None = None,
     budget: str | None = None,
     device: str | None = None,
-    tier: str | None = None,
-    layouts: Iterable[str] = (),
-    allow: Iterable[str] = (),
+    tier: Tier | None = None,
+    layouts: str | Iterable[str] = (),
+    allow: str | Iterable[str] = (),
     build_args: Sequence[str] = (),
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> Tuned:
     """Finds the fastest of the kernel's points for each size; its `// kzoo: tune` line has them.
 
-    `problems` is an experiment: its name, its file, or its text; `sizes` replaces its sizes.
-    `budget`: a time such as "60s", after which no round begins. `allow`: precisions, such as "tf32",
-    that are enough although the matrices hold more. Points that fail, or that are not
-    timed, are left out of the outcome.
+    Points that fail, or that are not timed, are left out of the outcome.
+
+    Parameters:
+        kernel: a path, or CUDA source as text.
+        sizes: as those of `run`; they replace those of `problems`.
+        problems: an experiment: its name, its file, or its text.
+        baseline: the kernel that speedups are over.
+        budget: a time such as "60s", after which no round begins.
+        allow: precisions, such as "tf32", that are enough although the matrices hold more.
+        timeout: in seconds; None: no limit.
+
+    Raises:
+        BadInput: an option is wrong, or no point compiles.
+        NoSuchDevice: the device is not there.
+        TimedOut: it took longer than `timeout`.
     """
     with Sources() as sources:
         file = sources.kernel(kernel)
         words = ["tune", file if problems is None else sources.experiment(problems)]
         words += _program.joined(
             {
-                "--plugins": [] if problems is None else sources.plugins([Path(file)]),
-                "--sizes": [size_word(size) for size in sizes],
-                "--layouts": list(layouts),
-                "--allow": list(allow),
+                "--plugins": [] if problems is None else sources.plugins(Path(file)),
+                "--sizes": [size_word(size) for size in as_list(sizes)],
+                "--layouts": as_list(layouts),
+                "--allow": as_list(allow),
                 "--budget": [budget] if budget else [],
             }
         )

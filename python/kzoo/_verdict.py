@@ -1,17 +1,33 @@
-"""Verdicts on kernels: `runner judge`."""
+"""Verdicts on kernels: `runner judge` and `runner compile`."""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from . import _program
-from ._sources import Kernel, Sources
+from ._program import Tier
+from ._sources import JitFunction, Kernel, Sources, as_list
+from ._triton import triton_kernel
 
 _SCHEMA = "kzoo.judgement/1"
+
+Status = Literal[
+    "PASSED",
+    "INCORRECT_NUMERICAL",
+    "INCORRECT_DTYPE",
+    "RUNTIME_ERROR",
+    "COMPILE_ERROR",
+    "TIMEOUT",
+    "REWARD_HACK",
+    "UNSUPPORTED",
+    "JUDGE_ERROR",
+]
+"""docs/judging.md has what each means."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +37,7 @@ class ProblemVerdict:
     problem: dict[str, Any]
     kernel: str
     precision: str | None
-    status: str
+    status: Status
     verdict: str
     check: str | None
     reason: str
@@ -38,7 +54,7 @@ class ProblemVerdict:
 class Verdict:
     """What came of a kernel; docs/formats.md describes each field."""
 
-    status: str
+    status: Status
     verdict: str | None
     check: str | None
     reason: str
@@ -60,6 +76,15 @@ class Verdict:
     def passed(self) -> bool:
         """Whether the status is PASSED."""
         return self.status == "PASSED"
+
+    def reward(self) -> float | None:
+        """For a trainer: the speedup, 1 where there is none, and 0 for a kernel that fails.
+
+        None: the kernel is not to blame (JUDGE_ERROR), so that nothing can be learned from it.
+        """
+        if self.status == "JUDGE_ERROR":
+            return None
+        return (1.0 if self.speedup is None else self.speedup) if self.passed else 0.0
 
     def __str__(self) -> str:
         computed = f" in {' and '.join(self.precisions)}" if self.precisions else ""
@@ -93,53 +118,114 @@ def _verdict(line: str) -> Verdict:
     )
 
 
-def judge_all(
-    kernels: Iterable[Kernel],
+def judge_files(
+    kernels: Sequence[Kernel],
     *,
-    problems: str | Path = "quick",
-    tier: str = "full",
-    device: str | None = None,
-    baseline: str | None = None,
-    build_args: Sequence[str] = (),
-    device_code_only: bool = False,
-    timeout: float | None = None,
-    progress: bool | None = None,
+    problems: str | Path,
+    tier: Tier,
+    device: str | None,
+    baseline: str | None,
+    build_args: Sequence[str],
+    device_code_only: bool,
+    explain: bool,
+    timeout: float | None,
+    progress: bool | None,
+    stop: threading.Event | None = None,
 ) -> list[Verdict]:
-    """A verdict on each kernel, in their order.
-
-    `problems` is an experiment: its name, its file, or its text. `timeout` is in seconds, for all.
-    `device_code_only` refuses kernels with host code of their own. A kernel that does not compile has a verdict; what the caller got wrong raises `BadInput`.
-    """
+    """As judge_all; another thread ends it by `stop`, which raises Stopped."""
     with Sources() as sources:
         files = [sources.kernel(kernel) for kernel in kernels]
         if not files:
             return []
         words = ["judge", *files, "--json", "--problems", sources.experiment(problems)]
         words += _program.common_options(device, tier, baseline, build_args)
-        if device_code_only:
-            words.append("--device-code-only")
+        words += ["--device-code-only"] if device_code_only else []
+        words += ["--explain"] if explain else []
         show = _program.shows_progress() if progress is None else progress
-        ran = _program.call(words, progress=show, timeout=timeout)
+        ran = _program.call(words, progress=show, timeout=timeout, stop=stop)
     verdicts = [_verdict(line) for line in ran.out.split("\n") if line]
-    if ran.code not in (0, 1) or len(verdicts) != len(files):
+    if len(verdicts) != len(files):
         raise ran.error()
     return verdicts
 
 
-def judge(
-    kernel: Kernel,
+def judge_all(
+    kernels: Iterable[Kernel],
     *,
     problems: str | Path = "quick",
-    tier: str = "full",
+    tier: Tier = "full",
     device: str | None = None,
     baseline: str | None = None,
     build_args: Sequence[str] = (),
     device_code_only: bool = False,
+    explain: bool = False,
     timeout: float | None = None,
     progress: bool | None = None,
+) -> list[Verdict]:
+    """A verdict on each kernel, in their order.
+
+    As many sources as there are processors are compiled at once, and none while a kernel is timed.
+
+    Parameters and exceptions are those of `judge`; `timeout` is for all kernels together.
+    """
+    return judge_files(
+        as_list(kernels),
+        problems=problems,
+        tier=tier,
+        device=device,
+        baseline=baseline,
+        build_args=build_args,
+        device_code_only=device_code_only,
+        explain=explain,
+        timeout=timeout,
+        progress=progress,
+    )
+
+
+def judge(
+    kernel: Kernel | JitFunction,
+    *,
+    problems: str | Path = "quick",
+    tier: Tier = "full",
+    device: str | None = None,
+    baseline: str | None = None,
+    build_args: Sequence[str] = (),
+    device_code_only: bool = False,
+    explain: bool = False,
+    timeout: float | None = None,
+    progress: bool | None = None,
+    **launch: Any,
 ) -> Verdict:
-    """The verdict on one kernel: a path, or CUDA source as text."""
-    return judge_all(
+    """The verdict on one kernel. A kernel that fails has a verdict, and raises nothing.
+
+    Parameters:
+        kernel: a path, CUDA source as text (with a line break in it), what `triton_kernel` makes,
+            or a function of `@triton.jit`.
+        problems: an experiment: its name, its file, or its text (docs/experiments.md). Where it is
+            "quick", a kernel without alpha or beta is judged with alpha = 1 and beta = 0.
+        tier: how much is checked.
+        device: "auto", "cpu", "cuda" or "cuda:N"; default: the experiment's.
+        baseline: the kernel that speedups are over, such as "cublas:fp32"; default: the
+            experiment's.
+        build_args: more options of the compiler.
+        device_code_only: refuses kernels with host code of their own. It needs a GPU.
+        explain: searches a wrong kernel's memory accesses for the cause, in the simulator, which
+            compiles it once more.
+        timeout: in seconds, after which `TimedOut` is raised; None: no limit.
+        progress: whether what the program says is shown; default: in a terminal or a notebook.
+        launch: of a function of `@triton.jit`, the parameters of `triton_kernel`: grid, constants.
+
+    Raises:
+        BadInput: the experiment, the baseline or an option is wrong.
+        NoSuchDevice: the device is not there.
+        TimedOut: it took longer than `timeout`.
+        Error: the program is not here, or has failed.
+    """
+    if callable(kernel):
+        kernel = triton_kernel(kernel, **launch)
+    elif launch:
+        raise TypeError(f"{', '.join(launch)}: these are for a function of @triton.jit")
+    return judge_files(
         [kernel],
         problems=problems,
         tier=tier,
@@ -147,6 +233,40 @@ def judge(
         baseline=baseline,
         build_args=build_args,
         device_code_only=device_code_only,
+        explain=explain,
         timeout=timeout,
         progress=progress,
     )[0]
+
+
+def compile(
+    kernel: Kernel,
+    out: str | Path = ".",
+    *,
+    arch: str | Iterable[str] = (),
+    device: Literal["cuda", "cpu"] = "cuda",
+    build_args: Sequence[str] = (),
+    timeout: float | None = None,
+    progress: bool | None = None,
+) -> Path:
+    """Compiles a kernel to a library, which `judge` and `run` take. It needs no GPU.
+
+    Parameters:
+        kernel: a path, CUDA source as text, or what `triton_kernel` makes.
+        out: the folder of the library, which is made where it is not there.
+        arch: compute capabilities: "90a", "80-real"; default: what the source says.
+        timeout: in seconds; None: no limit.
+
+    Raises:
+        BadInput: it does not compile; the message is the compiler's.
+        NotWritten: there is no room for what the compiler makes.
+    """
+    with Sources() as sources:
+        words = ["compile", sources.kernel(kernel), "--out", str(out), "--device", device]
+        words += _program.joined({"--arch": as_list(arch)})
+        words += _program.common_options(None, None, None, build_args)
+        show = _program.shows_progress() if progress is None else progress
+        ran = _program.call(words, progress=show, timeout=timeout)
+    if ran.code != 0:
+        raise ran.error()
+    return Path(ran.out.rstrip("\n"))

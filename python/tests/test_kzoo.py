@@ -1,6 +1,7 @@
 """The module over the program that is built: KZOO_RUNNER names it."""
 
 import contextlib
+import dataclasses
 import io
 import os
 import signal
@@ -94,6 +95,53 @@ class Judging(unittest.TestCase):
     def test_no_kernels_have_no_verdicts(self) -> None:
         self.assertEqual(kzoo.judge_all([]), [])
 
+    def test_a_text_that_was_judged_costs_no_compiler(self) -> None:
+        for text in (MINE, stored("kernel.cu", MINE), MINE):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                verdict = kzoo.judge(text, problems=EXPERIMENT, tier="quick", device="cpu", progress=True)
+            self.assertEqual((verdict.status, verdict.reward()), ("PASSED", 1.0))
+        self.assertNotIn("compiled", said.getvalue())
+
+    def test_rewards_follow_from_the_status(self) -> None:
+        verdict = kzoo.judge(stored("wrong.cu", WRONG), problems=EXPERIMENT, tier="quick", device="cpu")
+        self.assertEqual(verdict.reward(), 0)
+        self.assertIsNone(dataclasses.replace(verdict, status="JUDGE_ERROR").reward())
+        passed = dataclasses.replace(verdict, status="PASSED", speedup=1.5)
+        self.assertEqual(passed.reward(), 1.5)
+
+    def test_a_function_of_triton_is_compiled_first(self) -> None:
+        no_triton = mock.patch.dict(sys.modules, {"triton": None})
+        with no_triton, self.assertRaisesRegex(kzoo.Error, "pip install triton"):
+            kzoo.judge(len, grid=1)
+        with self.assertRaisesRegex(TypeError, "grid: these are for a function of @triton.jit"):
+            kzoo.judge("mine.cu", grid=1)
+
+
+class Compiling(unittest.TestCase):
+    def test_a_library_is_judged_as_its_source(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            library = kzoo.compile(stored("mine.cu", MINE), Path(folder) / "built", device="cpu")
+            self.assertEqual(library.name, "mine.so")
+            self.assertTrue(kzoo.judge(library, problems=EXPERIMENT, tier="quick", device="cpu").passed)
+        with self.assertRaisesRegex(kzoo.BadInput, "flaot"):
+            kzoo.compile(BROKEN, device="cpu")
+
+
+class Names(unittest.TestCase):
+    def test_the_module_has_a_version(self) -> None:
+        self.assertRegex(kzoo.__version__, r"^\d+\.\d+\.\d+$")
+        with self.assertRaises(AttributeError):
+            kzoo.nothing  # noqa: B018
+
+    def test_they_are_as_users_import_them(self) -> None:
+        self.assertEqual(repr(kzoo.BadInput), "<class 'kzoo.BadInput'>")
+        self.assertEqual({getattr(kzoo, name).__module__ for name in kzoo.__all__}, {"kzoo"})
+
+    def test_each_parameter_is_described(self) -> None:
+        for function in (kzoo.judge, kzoo.run, kzoo.tune):
+            self.assertIn("Parameters:", function.__doc__)
+            self.assertIn("Raises:", function.__doc__)
+
 
 class Tuning(unittest.TestCase):
     SPACE = """// kzoo: native
@@ -151,7 +199,7 @@ class Running(unittest.TestCase):
             times = [
                 c["time"]["median_ms"]
                 for c in result.cells
-                if c["problem"]["name"] == name and c["time"] is not None
+                if c["problem"]["name"] == name and c["plugin"] == "serial"
             ]
             self.assertEqual(cell["time"]["median_ms"], min(times))
         self.assertIn("naive:8x8", result.table())
@@ -159,6 +207,11 @@ class Running(unittest.TestCase):
         self.assertIn("Für später", repr(result))
         self.assertIn("<iframe srcdoc=", result._repr_html_())
         self.assertIn("&lt;html", result._repr_html_())
+
+    def test_one_needs_no_list_and_a_simulator_ranks_nothing(self) -> None:
+        result = kzoo.run(EXPERIMENT, plugins="naive:8x8", sizes=8, device="cpu", batches=2, layouts="nt")
+        self.assertEqual([c["problem"]["name"] for c in result.cells], ["8x8x8 f32 nt batch=2"])
+        self.assertEqual(result.best(), {})
 
     def test_results_are_stored_and_compared(self) -> None:
         result = kzoo.run(EXPERIMENT, device="cpu")
@@ -227,7 +280,7 @@ LONG_RUN = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import kzoo
-kzoo.run(sys.argv[2], plugins=["naive:8x8"], sizes=[4096], device="cpu")
+kzoo.run(sys.argv[2], plugins="naive:8x8", sizes=2048, device="cpu")
 """
 
 
@@ -245,10 +298,20 @@ def descendants(pid: int) -> set[int]:
 
 class Interrupting(unittest.TestCase):
     def test_ctrl_c_leaves_nothing_behind(self) -> None:
+        self.assertIn("KeyboardInterrupt", self.ends_by(signal.SIGINT))
+
+    def test_a_trainer_that_is_ended_or_killed_leaves_no_program(self) -> None:
+        self.assertEqual(self.ends_by(signal.SIGTERM), "")
+        self.assertEqual(self.ends_by(signal.SIGKILL), "")
+
+    def ends_by(self, number: int) -> str:
+        kept = tempfile.TemporaryDirectory()
+        self.addCleanup(kept.cleanup)
         python = subprocess.Popen(
             [sys.executable, "-c", LONG_RUN, str(ROOT / "python"), EXPERIMENT],
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, "TMPDIR": kept.name},
         )
         for _ in range(600):  # until the kernel's worker is there
             started = descendants(python.pid)
@@ -256,15 +319,41 @@ class Interrupting(unittest.TestCase):
                 break
             time.sleep(0.05)
         self.assertGreaterEqual(len(started), 2)
-        python.send_signal(signal.SIGINT)
+        time.sleep(0.5)  # until the program catches signals
+        python.send_signal(number)
         _, said = python.communicate(timeout=60)
-        self.assertIn("KeyboardInterrupt", said)
         for _ in range(200):
             left = [pid for pid in started if Path(f"/proc/{pid}").exists()]
             if not left:
                 break
             time.sleep(0.05)
         self.assertEqual(left, [])
+        if number != signal.SIGKILL:
+            self.assertEqual(list(Path(kept.name).iterdir()), [])
+        return said
+
+
+class Pytest(unittest.TestCase):
+    def test_a_kernel_that_fails_fails_its_test(self) -> None:
+        try:
+            import pytest  # noqa: F401
+        except ImportError:
+            self.skipTest("pytest is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "mine.cu").write_text(MINE)
+            (Path(folder) / "wrong.cu").write_text(WRONG)
+            (Path(folder) / "test_both.py").write_text(
+                f"P = {EXPERIMENT!r}\n"
+                "def test_mine(kzoo_judge):\n"
+                "    assert kzoo_judge('mine.cu', problems=P, tier='quick', device='cpu').passed\n"
+                "def test_wrong(kzoo_judge):\n"
+                "    kzoo_judge('wrong.cu', problems=P, tier='quick', device='cpu')\n"
+            )
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "kzoo._pytest", folder]
+            environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
+            ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        self.assertIn("1 failed, 1 passed", ran.stdout)
+        self.assertIn("INCORRECT_NUMERICAL in fp32: ", ran.stdout)
 
 
 class Types(unittest.TestCase):

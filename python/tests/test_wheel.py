@@ -110,6 +110,9 @@ class Wheel(unittest.TestCase):
                                path=nowhere)  # fmt: skip
         self.assertEqual(refused.returncode, 2, refused.stdout)
         self.assertIn(f"there is no {self.compiler.name} in PATH", refused.stderr)
+        code = "import kzoo, sys; v = kzoo.judge(sys.argv[1], device='cpu'); print(v.status, v.reward())"
+        judged = self.python(code, str(source), path=nowhere)
+        self.assertEqual(judged.stdout, "JUDGE_ERROR None\n", judged.stderr)
 
 
 if __name__ == "__main__":
