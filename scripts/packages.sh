@@ -63,6 +63,13 @@ setup_slurm() {
   [[ -z $advice ]] || fail "$advice"
 }
 
+# What `python3 -m kzoo serve` imports, which finds it there.
+setup_serve() {
+  local pinned=$root/scripts/serve.txt
+  cmp -s "$pinned" "$user_folder/serve/pinned.txt" ||
+    install_wheels 'FastAPI and uvicorn (5 MB)' "$user_folder/serve" "$pinned"
+}
+
 # Fetches wheels from PyPI, pinned by a file of hashes, and unpacks them into a folder of the user's.
 install_wheels() {
   local what=$1 folder=$2 pinned=$3 scratch=$2.partial pip=()

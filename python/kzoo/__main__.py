@@ -1,15 +1,27 @@
 """`python3 -m kzoo serve` is the module's, all else the program's: `python3 -m kzoo run quick`."""
 
+import importlib.util
 import os
 import sys
+from pathlib import Path
 
 from ._program import Error, find
-from ._serve import serve
+
+_WAY_OUT = "pip install 'kernel-zoo[serve]', or in a checkout ./zoo setup --serve"
 
 
 def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["serve"]:
+        if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn"))):
+            data = os.environ.get("XDG_DATA_HOME", "")
+            folder = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
+            sys.path.insert(0, str(folder / "kernel-zoo" / "serve"))  # of ./zoo setup --serve
+        try:
+            from ._serve import serve
+        except ImportError as fault:
+            print(f"error: {fault}; serve needs FastAPI and uvicorn: {_WAY_OUT}", file=sys.stderr)
+            return 2
         return serve(words[1:])
     try:
         program = find()

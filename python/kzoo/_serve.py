@@ -1,243 +1,437 @@
-"""`python3 -m kzoo serve`: the judge over HTTP, one submission after the other.
-
-    POST /judgements        {"source": "CUDA source", "name": "mine"}   -> 202 {"id": 7, ...}
-    GET  /judgements/7      ?wait=SECONDS until it is done              -> 200 {"id": 7, "state", ...}
-    GET  /health                                                        -> 200 {"waiting": 0, ...}
-
-Each request but the last has the header `Authorization: Bearer TOKEN`.
-"""
+"""`python3 -m kzoo serve`: the judge over HTTP; docs/judging.md describes it."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import collections
 import contextlib
+import dataclasses
 import hmac
-import json
 import os
-import queue
 import re
+import resource
 import secrets
 import signal
+import socket
+import sqlite3
 import sys
 import threading
 import time
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NoReturn
-from urllib.parse import parse_qs, urlsplit
+from typing import Annotated, Any
+
+import uvicorn
+from fastapi import FastAPI, Header, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from pydantic import Field
 
 from . import _program
 from ._sources import Sources
-from ._verdict import judge
+from ._store import ENDED, Conflict, Ranked, State, Store, Submission, as_json
+from ._verdict import Verdict, judge_files
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
-_LONGEST_WAIT = 60.0  # of one request for a result
-_SILENCE = 10.0  # after which a client that sends nothing is left
+_LONGEST_WAIT = 60.0  # of one request for a result, in seconds
+_SILENCE = 10.0  # after which a client whose request is not complete is left
+_PAUSES = (1, 2, 4, 8, 16)  # between tries where the judge fails
+_OPEN = ("/health", "/metrics", "/docs", "/openapi.json")  # without a token
+_PROBE = "__global__ void f() {}\n"  # refused before it is compiled, after all else is looked at
+_WRONG_OPTIONS, _NO_DEVICE = 2, 3  # exit codes, as those of the program
+
+Number = Annotated[int, Field(ge=0, le=2**53)]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 
-@dataclass
-class Submission:
-    id: int
+@dataclasses.dataclass(frozen=True)
+class Client:
     name: str
-    source: str
-    done: threading.Event = field(default_factory=threading.Event)
-    state: str = "waiting"  # running, done, failed
-    judgement: dict[str, Any] | None = None
-    error: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "name": self.name,
-            "state": self.state,
-            "judgement": self.judgement,
-            "error": self.error,
-        }
+    token: str
+    most_waiting: int
 
 
-class Refused(Exception):
-    def __init__(self, status: HTTPStatus, why: str) -> None:
+@dataclasses.dataclass
+class Given:
+    """A submission."""
+
+    source: Annotated[str, Field(min_length=1, description="CUDA source")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,49}$")] = "kernel"
+
+
+@dataclasses.dataclass
+class Batch:
+    submissions: Annotated[list[Given], Field(min_length=1, max_length=1000)]
+
+
+class Misconfigured(Exception):
+    """What() says why; the code is that of the process."""
+
+    def __init__(self, why: str, code: int = _WRONG_OPTIONS) -> None:
         super().__init__(why)
-        self.status = status
+        self.code = code
 
 
 class Desk:
-    """Takes submissions, and keeps what came of the last of them."""
+    """Takes submissions, has them judged by a worker for each device, and wakes who waits."""
 
-    def __init__(self, longest_queue: int, kept: int) -> None:
-        self._lock = threading.Lock()
-        self._all: OrderedDict[int, Submission] = OrderedDict()
-        self._kept = kept
-        self._next = 1
-        self.queue: queue.Queue[Submission] = queue.Queue(longest_queue)
+    def __init__(self, store: Store, options: argparse.Namespace) -> None:
+        self.store = store
+        self.options = options
+        self.stopping = False
+        self.statuses: collections.Counter[str] = collections.Counter()
+        self.seconds = 0.0
+        self._added = asyncio.Event()
+        self._ended: dict[int, asyncio.Event] = {}
+        self._running: dict[int, threading.Event] = {}
 
-    def add(self, name: str, source: str) -> Submission:
-        with self._lock:
-            submission = Submission(self._next, name, source)
+    def add(self, client: Client, given: list[Given], key: str | None) -> list[Submission]:
+        waiting = self.store.waiting(client.name)
+        if waiting + len(given) > client.most_waiting:
+            raise HTTPException(429, f"{waiting} submissions of yours wait; try later")
+        if self.store.waiting() + len(given) > self.options.most_waiting:
+            raise HTTPException(429, "the queue is full; try later")
+        keys = [key if key is None else f"{place} {key}" for place in range(len(given))]
+        rows = [(one.name, one.source, of) for one, of in zip(given, keys, strict=True)]
+        try:
+            added = self.store.add(client.name, rows)
+        except Conflict as fault:
+            raise HTTPException(409, str(fault)) from None
+        self._added.set()
+        return added
+
+    async def wait(self, client: Client, number: int, seconds: float) -> Submission:
+        found = self.find(client, number)
+        if seconds <= 0 or found.state in ENDED or self.stopping:
+            return found
+        ended = self._ended.setdefault(number, asyncio.Event())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), min(seconds, _LONGEST_WAIT))
+        return self.find(client, number)
+
+    def find(self, client: Client, number: int) -> Submission:
+        if (found := self.store.find(client.name, number)) is None:
+            raise HTTPException(404, f"there is no judgement {number}")
+        return found
+
+    def cancel(self, client: Client, number: int) -> Submission:
+        if self.find(client, number).state not in ENDED:
+            self.store.end(number, "cancelled", None, None)
+            self._wake(number)
+            if stop := self._running.get(number):
+                stop.set()
+        return self.find(client, number)
+
+    def stop(self) -> None:
+        """What runs is ended, and waits again at the next start."""
+        self.stopping = True
+        self._added.set()
+        for stop in self._running.values():
+            stop.set()
+        for number in list(self._ended):
+            self._wake(number)
+
+    def _wake(self, number: int) -> None:
+        if ended := self._ended.pop(number, None):
+            ended.set()
+
+    async def work(self, device: str | None, pool: ThreadPoolExecutor) -> None:
+        """Judges one submission after the other. Whatever comes of one, the next is judged."""
+        while not self.stopping:
+            taken = await self._stored(self.store.take)
+            if taken is None:
+                self._added.clear()
+                if not self.stopping:
+                    await self._added.wait()
+                continue
+            number, name, source = taken
+            stop = self._running[number] = threading.Event()
             try:
-                self.queue.put_nowait(submission)
-            except queue.Full:
-                raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "the queue is full; try later") from None
-            self._next += 1
-            self._all[submission.id] = submission
-            while len(self._all) > self._kept and next(iter(self._all.values())).done.is_set():
-                self._all.popitem(last=False)
-            return submission
+                state, judgement, error = await self._judged(device, pool, name, source, stop)
+                await self._end(number, state, judgement, error)
+            finally:
+                del self._running[number]
 
-    def take(self) -> Submission:
-        """Waits for the next one.
+    async def _judged(
+        self, device: str | None, pool: ThreadPoolExecutor, name: str, source: str, stop: threading.Event
+    ) -> tuple[State, dict[str, Any] | None, str | None]:
+        loop = asyncio.get_running_loop()
+        for pause in (*_PAUSES, None):
+            try:
+                verdict = await loop.run_in_executor(
+                    pool, _judge, self.options, device, name, source, stop
+                )
+            except _program.Error as fault:
+                return "failed", None, str(fault)
+            except Exception as fault:
+                why: str | None = f"{type(fault).__name__}: {fault}"
+                judgement = None
+            else:
+                judgement = verdict.document | {"file": f"{name}.cu"}
+                why = None
+                if verdict.status != "JUDGE_ERROR":
+                    return "done", judgement, None
+            if pause is None or stop.is_set():
+                break
+            await asyncio.to_thread(stop.wait, pause)
+        return ("failed" if judgement is None else "done"), judgement, why
 
-        It looks every 50 ms rather than waits on a lock: Python sees a signal between two instructions of the
-        main thread, so one that comes just before that thread blocks would not end the program.
-        """
+    async def _end(
+        self, number: int, state: State, judgement: dict[str, Any] | None, error: str | None
+    ) -> None:
+        if self.stopping and (judgement is None or judgement["status"] == "JUDGE_ERROR"):
+            return
+        if self.store.state_of(number) == "running":  # not cancelled
+            await self._stored(lambda: self.store.end(number, state, judgement, error))
+            await self._stored(lambda: self.store.forget(self.options.kept))
+            self.statuses[judgement["status"] if judgement else state] += 1
+            self.seconds += judgement["wall_seconds"] if judgement else 0
+            self._wake(number)
+
+    async def _stored(self, act: Callable[[], Any]) -> Any:
+        """Tries until there is room: what was judged is not lost where a disk is full."""
         while True:
             try:
-                return self.queue.get_nowait()
-            except queue.Empty:
-                time.sleep(0.05)
-
-    def find(self, number: int) -> Submission:
-        with self._lock:
-            if number not in self._all:
-                raise Refused(HTTPStatus.NOT_FOUND, f"there is no judgement {number}")
-            return self._all[number]
+                return act()
+            except sqlite3.Error as fault:
+                if self.stopping:
+                    return None
+                print(f"error: {fault}: {self.options.data}", file=sys.stderr, flush=True)
+                await asyncio.sleep(1)
 
 
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-    server_version = "kernel-zoo"
-    protocol_version = "HTTP/1.1"
-    timeout = _SILENCE
+def _judge(
+    options: argparse.Namespace, device: str | None, name: str, source: str, stop: threading.Event
+) -> Verdict:
+    with Sources() as sources:
+        return judge_files(
+            [Path(sources.file(source, f"{name}.cu"))],
+            problems=options.problems,
+            tier=options.verify,
+            device=device,
+            baseline=options.baseline,
+            build_args=(),
+            device_code_only=options.device_code_only,
+            explain=options.explain,
+            timeout=options.seconds,
+            progress=False,
+            stop=stop,
+        )[0]
 
-    def do_GET(self) -> None:
-        self._answer(self._get)
 
-    def do_POST(self) -> None:
-        self._answer(self._post)
+class Gate:
+    """Looks at the token and the length of a request before the rest of it is read."""
 
-    def _answer(self, act: Any) -> None:
-        try:
-            status, body = act()
-        except Refused as refused:
-            status, body = refused.status, {"error": str(refused)}
-            self.close_connection = True  # what it still sends is not read
-        except (TimeoutError, ConnectionError):
-            self.close_connection = True
+    def __init__(self, app: Any, clients: list[Client], most_bytes: int) -> None:
+        self._app = app
+        self._clients = clients
+        self._most_bytes = most_bytes
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in _OPEN:
+            await self._app(scope, receive, send)
             return
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        if self.close_connection:
-            self.send_header("Connection", "close")
-        self.end_headers()
-        self.wfile.write(text)
+        headers = dict(scope["headers"])
+        client = self._client(headers.get(b"authorization", b""))
+        if client is None:
+            await _refusal(401, "the token is missing or wrong")(scope, receive, send)
+            return
+        scope.setdefault("state", {})["client"] = client
+        if scope["method"] == "POST":
+            length = headers.get(b"content-length", b"")
+            if not re.fullmatch(rb"\d{1,15}", length):
+                await _refusal(411, "a Content-Length is needed")(scope, receive, send)
+                return
+            if int(length) > self._most_bytes:
+                why = f"a request has up to {self._most_bytes} bytes"
+                await _refusal(413, why)(scope, receive, send)
+                return
+            try:
+                body = await asyncio.wait_for(_body(receive), _SILENCE)
+            except TimeoutError:
+                await _refusal(408, f"it took longer than {_SILENCE:g} seconds")(scope, receive, send)
+                return
+            if body is None:
+                return
+            receive = _replayed(body, receive)
+            headers[b"content-type"] = b"application/json"  # whatever curl calls it
+            scope["headers"] = list(headers.items())
+        await self._app(scope, receive, send)
 
-    def _get(self) -> tuple[HTTPStatus, dict[str, Any]]:
-        where = urlsplit(self.path)
-        if where.path == "/health":
-            return HTTPStatus.OK, {"waiting": self.server.desk.queue.qsize()}
-        self._check_token()
-        found = re.fullmatch(r"/judgements/(\d{1,15})", where.path)
-        if not found:
-            raise Refused(HTTPStatus.NOT_FOUND, f"there is no {where.path}")
-        submission = self.server.desk.find(int(found[1]))
-        try:
-            seconds = float(parse_qs(where.query).get("wait", ["0"])[0])
-        except ValueError:
-            raise Refused(HTTPStatus.BAD_REQUEST, "wait is a number of seconds") from None
-        submission.done.wait(min(max(seconds, 0.0), _LONGEST_WAIT))
-        return HTTPStatus.OK, submission.as_json()
-
-    def _post(self) -> tuple[HTTPStatus, dict[str, Any]]:
-        self._check_token()
-        if self.path != "/judgements":
-            raise Refused(HTTPStatus.NOT_FOUND, f"there is no {self.path}")
-        try:
-            size = int(self.headers["Content-Length"])
-        except (TypeError, ValueError):
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "a Content-Length is needed") from None
-        if not 0 <= size <= self.server.most_bytes:
-            raise Refused(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"a submission has up to {self.server.most_bytes} bytes",
-            )
-        body = self.rfile.read(size)
-        if len(body) < size:
-            raise ConnectionError
-        try:
-            given = json.loads(body)
-            source, name = given["source"], given.get("name", "kernel")
-            if not isinstance(source, str) or not isinstance(name, str):
-                raise TypeError
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise Refused(
-                HTTPStatus.BAD_REQUEST, 'expected JSON: {"source": "CUDA source", "name": "mine"}'
-            ) from None
-        if not _NAME.fullmatch(name):
-            raise Refused(HTTPStatus.BAD_REQUEST, "a name has up to 50 letters, digits and '_'")
-        return HTTPStatus.ACCEPTED, self.server.desk.add(name, source).as_json()
-
-    def _check_token(self) -> None:
-        given = self.headers.get("Authorization", "").encode()
-        if not hmac.compare_digest(given, f"Bearer {self.server.token}".encode()):
-            raise Refused(HTTPStatus.UNAUTHORIZED, "the token is missing or wrong")
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Says nothing: a log with what clients send is nothing for a terminal."""
+    def _client(self, given: bytes) -> Client | None:
+        found = None
+        for client in self._clients:  # all of them, so that the time tells nothing
+            if hmac.compare_digest(given, f"Bearer {client.token}".encode()):
+                found = client
+        return found
 
 
-class Server(ThreadingHTTPServer):
-    """At most so many clients at a time; the others wait in the listening socket."""
-
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, address: tuple[str, int], desk: Desk, token: str, options: Any) -> None:
-        super().__init__(address, Handler)
-        self.desk = desk
-        self.token = token
-        self.most_bytes: int = options.most_bytes
-        self._places = threading.BoundedSemaphore(options.most_clients)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self._places.acquire()
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._places.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no error of the server's."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
+async def _body(receive: Receive) -> bytes | None:
+    """None: the client has left."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
 
 
-def _judge(submission: Submission, options: argparse.Namespace) -> None:
-    submission.state = "running"
-    try:
-        with Sources() as sources:
-            path = sources.file(submission.source, f"{submission.name}.cu")
-            submission.judgement = judge(
-                path,
-                problems=options.problems,
-                tier=options.verify,
-                device=options.device,
-                baseline=options.baseline,
-                device_code_only=options.device_code_only,
-                timeout=options.seconds,
-                progress=False,
-            ).document
-            submission.judgement["file"] = f"{submission.name}.cu"
-        submission.state = "done"
-    except _program.Error as fault:
-        submission.error, submission.state = str(fault), "failed"
+def _replayed(body: bytes, rest: Receive) -> Receive:
+    parts = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        return parts.pop() if parts else await rest()
+
+    return receive
+
+
+def _refusal(status: int, why: str) -> Response:
+    return JSONResponse({"error": why}, status, {"Connection": "close"})
+
+
+def _metrics(desk: Desk) -> str:
+    counts = desk.store.counts()
+    lines = ["# TYPE kzoo_submissions gauge"]
+    for state in ("waiting", "running", *ENDED):
+        lines.append(f'kzoo_submissions{{state="{state}"}} {counts.get(state, 0)}')
+    lines.append("# TYPE kzoo_judgements_total counter")
+    for status, count in sorted(desk.statuses.items()):
+        lines.append(f'kzoo_judgements_total{{status="{status}"}} {count}')
+    lines += ["# TYPE kzoo_judge_seconds_total counter", f"kzoo_judge_seconds_total {desk.seconds:.3f}"]
+    return "\n".join(lines) + "\n"
+
+
+def make_app(desk: Desk) -> FastAPI:
+    app = FastAPI(title="kernel-zoo", version=_program.version())
+
+    async def submit(
+        given: Given, request: Request, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
+    ) -> JSONResponse:
+        """A submission. The same Idempotency-Key again answers with the same submission."""
+        added = desk.add(request.state.client, [given], idempotency_key)
+        return JSONResponse(as_json(added[0]), 202)
+
+    async def submit_batch(
+        given: Batch, request: Request, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
+    ) -> JSONResponse:
+        """Several submissions: all are taken, or none."""
+        added = desk.add(request.state.client, given.submissions, idempotency_key)
+        return JSONResponse({"judgements": [as_json(each) for each in added]}, 202)
+
+    async def listed(
+        request: Request,
+        state: State | None = None,
+        after: Number = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> JSONResponse:
+        """The client's own, in the order of their ids, without verdicts."""
+        found = desk.store.listed(request.state.client.name, state, after, limit)
+        return JSONResponse(
+            {"judgements": [as_json(dataclasses.replace(each, judgement=None)) for each in found]}
+        )
+
+    async def result(
+        number: Number, request: Request, wait: Annotated[float, Query(allow_inf_nan=False)] = 0
+    ) -> JSONResponse:
+        """The submission, after up to `wait` seconds until it has ended."""
+        return JSONResponse(as_json(await desk.wait(request.state.client, number, wait)))
+
+    async def cancel(number: Number, request: Request) -> JSONResponse:
+        """Ends it, whether it waits or runs."""
+        return JSONResponse(as_json(desk.cancel(request.state.client, number)))
+
+    async def ranking() -> JSONResponse:
+        """The best verdict on each name, by problem."""
+        return JSONResponse({"ranking": [dataclasses.asdict(each) for each in desk.store.ranking()]})
+
+    async def health() -> JSONResponse:
+        return JSONResponse({"waiting": desk.store.waiting()})
+
+    async def metrics() -> PlainTextResponse:
+        """For Prometheus."""
+        return PlainTextResponse(_metrics(desk))
+
+    known: dict[int | str, dict[str, Any]] = {200: {"model": Submission}}
+    app.add_api_route("/judgements", submit, methods=["POST"], status_code=202, responses={202: {"model": Submission}})
+    app.add_api_route("/judgements/batch", submit_batch, methods=["POST"], status_code=202)
+    app.add_api_route("/judgements", listed, methods=["GET"])
+    app.add_api_route("/judgements/{number}", result, methods=["GET"], responses=known)
+    app.add_api_route("/judgements/{number}", cancel, methods=["DELETE"], responses=known)
+    app.add_api_route("/ranking", ranking, methods=["GET"], responses={200: {"model": list[Ranked]}})
+    app.add_api_route("/health", health, methods=["GET"])
+    app.add_api_route("/metrics", metrics, methods=["GET"])
+
+    async def invalid(request: Request, fault: Exception) -> Response:
+        assert isinstance(fault, RequestValidationError)
+        places = {".".join(map(str, each["loc"])): each["msg"] for each in fault.errors()}
+        return _refusal(400, "; ".join(f"{place}: {why}" for place, why in places.items()))
+
+    async def refused(request: Request, fault: Exception) -> Response:
+        return _refusal(getattr(fault, "status_code", 500), str(getattr(fault, "detail", fault)))
+
+    async def full(request: Request, fault: Exception) -> Response:
+        return _refusal(507, f"it cannot be stored: {fault}")
+
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(404, refused)
+    app.add_exception_handler(405, refused)
+    app.add_exception_handler(HTTPException, refused)
+    app.add_exception_handler(sqlite3.Error, full)
+    return app
+
+
+async def _leave_silent(server: uvicorn.Server) -> None:
+    """Closes connections on which a request has begun and does not go on."""
+    seen: dict[Any, tuple[Any, float]] = {}
+    while True:
+        await asyncio.sleep(1)
+        now, still = time.monotonic(), {}
+        for connection in list(server.server_state.connections):
+            cycle = getattr(connection, "cycle", None)
+            if cycle is not None and not cycle.response_complete:
+                continue
+            before, since = seen.get(connection, (cycle, now))
+            still[connection] = (cycle, since if before is cycle else now)
+            if now - still[connection][1] > _SILENCE:
+                connection.transport.abort()
+        seen = still
+
+
+async def _run(options: argparse.Namespace, listening: socket.socket, store: Store, clients: list[Client]) -> None:
+    desk = Desk(store, options)
+    config = uvicorn.Config(
+        Gate(make_app(desk), clients, options.most_bytes),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=options.most_clients,
+        timeout_graceful_shutdown=2,
+    )
+    server = uvicorn.Server(config)
+
+    def stop() -> None:
+        desk.stop()
+        server.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    with ThreadPoolExecutor(len(options.devices)) as pool:
+        workers = [asyncio.create_task(desk.work(device, pool)) for device in options.devices]
+        silent = asyncio.create_task(_leave_silent(server))
+        await server._serve([listening])  # without its own signal handlers
+        desk.stop()
+        silent.cancel()
+        await asyncio.gather(*workers)
 
 
 def _options(words: list[str]) -> argparse.Namespace:
@@ -246,54 +440,104 @@ def _options(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--host", default="127.0.0.1", help="where it listens; default: this machine")
     parser.add_argument("--port", type=int, default=8035, help="0: any; default: 8035")
-    parser.add_argument("--token-file", type=Path, help="default: KZOO_TOKEN, else a new one, printed")
+    parser.add_argument(
+        "--token-file",
+        type=Path,
+        help="a token, or lines of NAME TOKEN [MOST WAITING]; default: KZOO_TOKEN, else a new token, printed",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("judgements.sqlite"),
+        help="where submissions and verdicts are kept; default: judgements.sqlite",
+    )
     parser.add_argument("--problems", default="quick", help="an experiment; default: quick")
     parser.add_argument("--baseline", help="default: the experiment's")
-    parser.add_argument("--device", help="default: the experiment's")
+    parser.add_argument("--device", help="cuda:0,cuda:1: a worker for each; default: the experiment's")
     parser.add_argument("--verify", default="full", help="quick, full or paranoid; default: full")
     parser.add_argument(
         "--device-code-only", action="store_true", help="refuse kernels with host code of their own"
     )
+    parser.add_argument(
+        "--explain", action="store_true", help="search a wrong kernel's memory accesses, too"
+    )
     parser.add_argument("--seconds", type=float, default=900, help="for one submission; default: 900")
-    parser.add_argument("--most-bytes", type=int, default=1_000_000, help="of one; default: 1000000")
+    parser.add_argument("--most-bytes", type=int, default=1_000_000, help="of a request; default: 1000000")
     parser.add_argument("--most-waiting", type=int, default=1000, help="in the queue; default: 1000")
-    parser.add_argument("--most-clients", type=int, default=64, help="at a time; default: 64")
-    parser.add_argument("--kept", type=int, default=10_000, help="results; default: the last 10000")
-    parser.add_argument("--results", type=Path, help="a file to which each result is added, as a line")
-    return parser.parse_args(words)
+    parser.add_argument("--most-clients", type=int, default=1000, help="at a time; default: 1000")
+    parser.add_argument("--kept", type=int, default=100_000, help="results; default: the last 100000")
+    options = parser.parse_args(words)
+    options.devices = options.device.split(",") if options.device else [None]
+    return options
 
 
-def _token(options: argparse.Namespace) -> tuple[str, bool]:
-    """And whether it is new."""
-    given = options.token_file.read_text() if options.token_file else os.environ.get("KZOO_TOKEN", "")
-    return (given.strip(), False) if given.strip() else (secrets.token_urlsafe(24), True)
+def _clients(options: argparse.Namespace) -> tuple[list[Client], bool]:
+    """And whether the token is new."""
+    text = os.environ.get("KZOO_TOKEN", "")
+    if options.token_file:
+        try:
+            text = options.token_file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as fault:
+            raise Misconfigured(f"--token-file cannot be read: {fault}") from None
+    lines = [line.split() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return [Client("", secrets.token_urlsafe(24), options.most_waiting)], True
+    if len(lines) == 1 and (len(lines[0]) != 2 or not options.token_file):
+        return [Client("", text.strip(), options.most_waiting)], False
+    clients = []
+    for words in lines:
+        quota = words[2] if len(words) == 3 else str(options.most_waiting)
+        if not 2 <= len(words) <= 3 or not quota.isdecimal():
+            raise Misconfigured("--token-file: each line is NAME TOKEN, or NAME TOKEN MOST_WAITING")
+        clients.append(Client(words[0], words[1], int(quota)))
+    if len({client.name for client in clients}) < len(clients):
+        raise Misconfigured("--token-file: two lines have the same name")
+    return clients, False
 
 
-def _interrupt(number: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt
+def _check(options: argparse.Namespace) -> None:
+    """Judges what is refused at once, so that a wrong setting is known before the first client."""
+    for device in options.devices:
+        try:
+            verdict = _judge(options, device, "probe", _PROBE, threading.Event())
+        except _program.NoSuchDevice as fault:
+            raise Misconfigured(str(fault), _NO_DEVICE) from None
+        except (_program.Error, OSError) as fault:
+            raise Misconfigured(str(fault)) from None
+        if verdict.status == "JUDGE_ERROR":
+            raise Misconfigured(verdict.reason)
+
+
+def _listen(options: argparse.Namespace) -> socket.socket:
+    try:
+        return socket.create_server((options.host, options.port), backlog=1024)
+    except (OSError, OverflowError) as fault:
+        raise Misconfigured(f"it cannot listen at {options.host}:{options.port}: {fault}") from None
+
+
+def _open(file: Path) -> Store:
+    try:
+        return Store(file)
+    except BlockingIOError:
+        raise Misconfigured(f"another server uses {file}; give this one its own: --data") from None
+    except (OSError, sqlite3.Error) as fault:
+        raise Misconfigured(f"{file} cannot be used: {fault}", 5) from None
 
 
 def serve(words: list[str]) -> int:
     options = _options(words)
-    token, is_new = _token(options)
-    desk = Desk(options.most_waiting, options.kept)
-    signal.signal(signal.SIGTERM, _interrupt)
-    with contextlib.ExitStack() as stack:
-        results = stack.enter_context(options.results.open("a")) if options.results else None
-        server = stack.enter_context(Server((options.host, options.port), desk, token, options))
-        host, port = server.socket.getsockname()[:2]
-        print(f"http://{host}:{port}", flush=True)
-        if is_new:
-            print(f"token {token}", flush=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            while True:  # in the main thread, which Ctrl-C interrupts: the program ends with it
-                submission = desk.take()
-                _judge(submission, options)
-                if results is not None:
-                    results.write(json.dumps(submission.as_json()) + "\n")
-                    results.flush()
-                submission.source = ""
-                submission.done.set()
-        except KeyboardInterrupt:
-            return 130
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        clients, is_new = _clients(options)
+        _check(options)
+        with contextlib.closing(_open(options.data)) as store, _listen(options) as listening:
+            host, port = listening.getsockname()[:2]
+            print(f"http://{host}:{port}", flush=True)
+            if is_new:
+                print(f"token {clients[0].token}", flush=True)
+            asyncio.run(_run(options, listening, store, clients))
+    except Misconfigured as fault:
+        print(fault if "error: " in str(fault) else f"error: {fault}", file=sys.stderr)
+        return fault.code
+    return 130
