@@ -13,7 +13,8 @@ _WAY_OUT = "pip install 'kernel-zoo[serve]', or in a checkout ./zoo setup --serv
 def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["serve"]:
-        if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn"))):
+        # A virtual environment has its own packages; those of a distribution may be too old.
+        if sys.prefix == sys.base_prefix or importlib.util.find_spec("fastapi") is None:
             data = os.environ.get("XDG_DATA_HOME", "")
             folder = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
             sys.path.insert(0, str(folder / "kernel-zoo" / "serve"))  # of ./zoo setup --serve

@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
+import pydantic
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -33,6 +34,9 @@ from . import _program
 from ._sources import Sources
 from ._store import ENDED, Conflict, Ranked, State, Store, Submission, as_json
 from ._verdict import Verdict, judge_files
+
+if pydantic.VERSION.startswith("1."):  # it would not look at names
+    raise ImportError(f"pydantic is {pydantic.VERSION}, and 2.7 or later is needed")
 
 _LONGEST_WAIT = 60.0  # of one request for a result, in seconds
 _SILENCE = 10.0  # after which a client whose request is not complete is left
