@@ -41,7 +41,7 @@ JitFunction = Callable[..., Any]
 
 
 def as_list(given: Any) -> list[Any]:
-    """Of one, or of several."""
+    """A list of the only one, or of several."""
     return [given] if isinstance(given, str | int | Path | CompiledKernel) else list(given)
 
 

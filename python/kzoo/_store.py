@@ -63,11 +63,11 @@ class Ranked:
     speedup: float
     interval: tuple[float, float] | None
     tie: bool
-    """Whether the interval meets that of the one before."""
+    """Whether the interval overlaps with the interval of the rank before."""
 
 
 class Conflict(Exception):
-    """The key is that of another submission."""
+    """Another submission has the key."""
 
 
 class Store:
@@ -96,7 +96,7 @@ class Store:
                     (owner, key),
                 ).fetchone()
                 if known is not None and known[1:] != (name, source):
-                    raise Conflict(f"the key is that of another submission, {known[0]}")
+                    raise Conflict(f"another submission has this key: {known[0]}")
                 ids.append(known[0] if known else self._insert(owner, name, source, key))
             self._base.execute("COMMIT")
         except BaseException:

@@ -78,7 +78,7 @@ def tune(
 
     Parameters:
         kernel: a path, or CUDA source as text.
-        sizes: as those of `run`; they replace those of `problems`.
+        sizes: as in `run`; they replace the sizes of `problems`.
         problems: an experiment: its name, its file, or its text.
         baseline: the kernel that speedups are over.
         budget: a time such as "60s", after which no round begins.

@@ -166,7 +166,7 @@ def judge_all(
 
     As many sources as there are processors are compiled at once, and none while a kernel is timed.
 
-    Parameters and exceptions are those of `judge`; `timeout` is for all kernels together.
+    `judge` describes the parameters and exceptions. `timeout` is for all kernels together.
     """
     return judge_files(
         as_list(kernels),
@@ -224,7 +224,7 @@ def judge(
     if callable(kernel):
         kernel = triton_kernel(kernel, **launch)
     elif launch:
-        raise TypeError(f"{', '.join(launch)}: these are for a function of @triton.jit")
+        raise TypeError(f"{', '.join(launch)}: only for a function of @triton.jit")
     return judge_files(
         [kernel],
         problems=problems,

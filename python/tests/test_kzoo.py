@@ -113,7 +113,7 @@ class Judging(unittest.TestCase):
         no_triton = mock.patch.dict(sys.modules, {"triton": None})
         with no_triton, self.assertRaisesRegex(kzoo.Error, "pip install triton"):
             kzoo.judge(len, grid=1)
-        with self.assertRaisesRegex(TypeError, "grid: these are for a function of @triton.jit"):
+        with self.assertRaisesRegex(TypeError, "grid: only for a function of @triton.jit"):
             kzoo.judge("mine.cu", grid=1)
 
 
