@@ -84,7 +84,22 @@ int print_completions(const CLI::App& app, std::string_view line) try {
   return kBadInput;
 }
 
+template <class Kind>
+bool is(const std::exception& e) {
+  return dynamic_cast<const Kind*>(&e) != nullptr;
+}
+
 }  // namespace
+
+int exit_code_of(const std::exception& e) {
+  const auto* const of_system = dynamic_cast<const std::system_error*>(&e);
+  const bool is_full = of_system != nullptr && of_system->code() == std::errc::no_space_on_device;
+  if (is<compile::does_not_compile>(e) || is<input::invalid>(e) || is<std::invalid_argument>(e))
+    return kBadInput;
+  if (is<devices::absent>(e)) return kNoSuchDevice;
+  return is_full || is<storage::not_stored>(e) || is<not_written>(e) ? kNotWritten
+                                                                     : kSomeCellFailed;
+}
 
 int command_line(int argc, char** argv) {
   constexpr std::size_t kFewestFiles = 64;
@@ -123,27 +138,10 @@ int command_line(int argc, char** argv) {
     return kBadInput;
   } catch (const interrupt::interrupted&) {
     return kSignalled + interrupt::signal_number();
-  } catch (const compile::does_not_compile& e) {
-    print_to(stderr, "{}\n", e.what());
-    return kBadInput;
-  } catch (const input::invalid& e) {
-    print_to(stderr, "{}\n", e.what());
-    return kBadInput;
-  } catch (const devices::absent& e) {
-    print_to(stderr, "error: {}\n", e.what());
-    return kNoSuchDevice;
-  } catch (const storage::not_stored& e) {
-    print_to(stderr, "error: {}\n", e.what());
-    return kNotWritten;
-  } catch (const not_written& e) {
-    print_to(stderr, "error: {}\n", e.what());
-    return kNotWritten;
-  } catch (const std::invalid_argument& e) {
-    print_to(stderr, "error: {}\n", e.what());
-    return kBadInput;
   } catch (const std::exception& e) {
-    print_to(stderr, "error: {}\n", e.what());
-    return kSomeCellFailed;
+    const bool has_place = is<compile::does_not_compile>(e) || is<input::invalid>(e);
+    print_to(stderr, "{}{}\n", has_place ? "" : "error: ", e.what());
+    return exit_code_of(e);
   }
   return c.code;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ inline constexpr int kNoSuchDevice = 3;
 inline constexpr int kRegression = 4;
 inline constexpr int kNotWritten = 5;   // disk full, closed pipe
 inline constexpr int kSignalled = 128;  // plus the signal's number, as in a shell
+int exit_code_of(const std::exception& fault);
 
 // Output options of run and rerun.
 struct output_options : common_options {

@@ -32,7 +32,6 @@
 #include <iterator>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -57,26 +56,14 @@ std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) t
 }
 
 // The judgement that `make` makes, else why none is made here; `code` is then the exit code.
-file_judgement judged_or_why_not(int& code, const std::function<file_judgement()>& make) {
-  const auto failed = [&code](int with, const std::exception& fault) {
-    code = with;
-    return results::not_run(results::status::kJudgeError, "judge", fault.what());
-  };
-  try {
-    return make();
-  } catch (const compile::cannot_compile& fault) {
-    return failed(kBadInput, fault);
-  } catch (const input::invalid&) {
-    throw;
-  } catch (const devices::absent& fault) {
-    return failed(kNoSuchDevice, fault);
-  } catch (const not_written& fault) {
-    return failed(kNotWritten, fault);
-  } catch (const std::system_error& fault) {
-    return failed(fault.code() == std::errc::no_space_on_device ? kNotWritten : kBadInput, fault);
-  } catch (const std::exception& fault) {
-    return failed(kBadInput, fault);
-  }
+file_judgement judged_or_why_not(int& code, const std::function<file_judgement()>& make) try {
+  return make();
+} catch (const std::exception& fault) {
+  const bool is_asked_wrongly = dynamic_cast<const input::invalid*>(&fault) != nullptr &&
+                                dynamic_cast<const compile::cannot_compile*>(&fault) == nullptr;
+  if (is_asked_wrongly) throw;
+  code = std::max(kBadInput, exit_code_of(fault));
+  return results::not_run(results::status::kJudgeError, "judge", fault.what());
 }
 
 // Requires the baseline to have the precision that kernels need.
