@@ -33,7 +33,8 @@ struct author {
   }
   run_result judge(const std::string& text, const std::string& words = "") const {
     folder.write("mine.cu", text);
-    return runner("judge --device cpu --problems gemm.toml --json mine.cu " + words, in(folder));
+    return runner("judge --device cpu --problems gemm.toml --json --explain mine.cu " + words,
+                  in(folder));
   }
   fs::path cached() const { return folder.path() / "cache" / "kernel-zoo" / "plugins"; }
   std::uintmax_t cached_bytes() const {
@@ -249,5 +250,5 @@ TEST_CASE("the cache of compiled plugins keeps to its size", "[cli][hostile]") {
   const environment wrong("KZOO_CACHE_GB", "much");
   const auto ran = a.judge(template_text());
   CHECK(ran.code == 2);
-  CHECK(contains(ran.err, "KZOO_CACHE_GB: error: expected how many GB"));
+  CHECK(contains(ran.out, "KZOO_CACHE_GB: error: expected how many GB"));
 }
