@@ -84,7 +84,7 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
   const int j = blockIdx.x * 16 + threadIdx.x, i = blockIdx.y * 16 + threadIdx.y;
   float sum = 0;
 )" + body + "}\n");
-    const auto ran = runner("judge " + file + " --device cpu --json");
+    const auto ran = runner("judge " + file + " --device cpu --json --explain");
     INFO(ran.err);
     return ran.json().at("reason").get<std::string>();
   };
@@ -115,7 +115,8 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
   const std::string crash = judged("far.cu", "", sums + "  c[i * n + j + 8192] = sum;\n");
   CHECK_THAT(crash, ContainsSubstring("an access to memory around C"));
   CHECK(crash.find("SIGSEGV") == crash.rfind("SIGSEGV"));
-  CHECK_THAT(judged("declared.cu", " reads_c", added), ContainsSubstring("it has no "));
+  CHECK_THAT(judged("declared.cu", " reads_c", added),
+             ContainsSubstring("its arguments do not have lda"));
 }
 
 TEST_CASE("twelve bare kernels pass, with at most ten lines of manifest each") {
