@@ -12,13 +12,8 @@
 namespace w4a16 {
 
 inline constexpr int kMaxWarps = 16;
-// Blocks of a cluster, which have parts of K. There are no clusters in the simulator.
-#if defined(KZOO_REAL_CUDA)
-inline constexpr int kMaxParts = 2;
-#else
-inline constexpr int kMaxParts = 1;
-#endif
-inline constexpr int kDepth = 2;  // units that are on their way to a warp
+inline constexpr int kMaxParts = 2;  // of K: blocks of a cluster
+inline constexpr int kDepth = 2;     // units that are on their way to a warp
 inline constexpr int kUnitBlocks = 2, kUnitSteps = kUnitBlocks * kBlock;  // along K
 inline constexpr int kUnitColumns = 32;
 

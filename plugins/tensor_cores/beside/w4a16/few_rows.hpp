@@ -69,11 +69,8 @@ struct piece_of_a {
   }
 };
 
-// In the simulator there are no clusters, and one part.
-__device__ __forceinline__ void wait_for_parts([[maybe_unused]] int parts) {
-#if defined(KZOO_REAL_CUDA)
+__device__ __forceinline__ void wait_for_parts(int parts) {
   if (parts > 1) return kzoo::cluster_sync();
-#endif
   __syncthreads();
 }
 
@@ -259,12 +256,8 @@ class few_rows : public for_weights {
 
  private:
   template <class G>
-  static kzoo::tensor_map<unit_tile> weights_of([[maybe_unused]] const G& g) {
-#if defined(KZOO_REAL_CUDA)
+  static kzoo::tensor_map<unit_tile> weights_of(const G& g) {
     return kzoo::make_tensor_map<unit_tile>(g.b, g.n, g.k / 2, g.ldb / 2);
-#else
-    return {};
-#endif
   }
   // Calls body(the tile for so many rows).
   template <class Body>

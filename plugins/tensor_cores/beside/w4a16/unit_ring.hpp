@@ -36,13 +36,11 @@ class unit_ring {
     auto* const scales = reinterpret_cast<unit_scales*>(shared + all * unit_tile::kBytes);
     scales_ = scales + first;
     arrived_ = reinterpret_cast<kzoo::mbarrier*>(scales + all) + first;
-#if defined(KZOO_REAL_CUDA)
     if (threadIdx.x == 0) {
       for (int i = 0; i < kDepth; ++i) arrived_[i].init(1);
       kzoo::fence_mbarrier_init();
     }
     __syncwarp();
-#endif
   }
 
   // Starts to copy the next one into slot `i`, with zeros outside B.
@@ -72,11 +70,7 @@ class unit_ring {
   __device__ __forceinline__ void wait(int i, int phase) const {
     kzoo::wait_group<kDepth - 1>();
     __syncwarp();
-#if defined(KZOO_REAL_CUDA)
     arrived_[i].wait(phase % 2);
-#else
-    (void)i, (void)phase;
-#endif
   }
 
   // Of 32 steps, number `chunk` in the unit.
@@ -92,23 +86,14 @@ class unit_ring {
  private:
   __device__ __forceinline__ void copy_weights(int number, int col0, int i) const {
     kzoo::int4x2* const to = weights_ + i * unit_tile::kElements;
-#if defined(KZOO_REAL_CUDA)
     if (threadIdx.x == 0) {
       arrived_[i].arrive_and_expect(unit_tile::kBytes);
       kzoo::tma_load(map_, to, col0, number * (kUnitSteps / 2), arrived_[i]);
     }
-#else  // the simulator has no TMA
-    const int chunk = static_cast<int>(threadIdx.x) % 8, k = number * kUnitSteps + chunk * 32;
-    for (int col = static_cast<int>(threadIdx.x) / 8; col < kUnitColumns; col += 4) {
-      kzoo::copy_async<16>(to + unit_tile::offset(col, chunk * 16),
-                           g_.b + (col0 + col) * (g_.ldb / 2) + k / 2,
-                           k < g_.k && col0 + col < g_.n);
-    }
-#endif
   }
 
   const G& g_;
-  [[maybe_unused]] const kzoo::tensor_map<unit_tile>& map_;
+  const kzoo::tensor_map<unit_tile>& map_;
   const strips_and_parts& d_;
   kzoo::int4x2* weights_;
   unit_scales* scales_;
