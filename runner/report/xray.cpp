@@ -35,7 +35,8 @@ request_counts loads_of(const xray::launch& l) {
 
 std::vector<table::entry> launch_entries(const xray::launch& l, const problem& p) {
   const double fma = double(p.m) * double(p.n) * double(p.k);
-  const double bytes = double(kSectorBytes * loads_of(l).passes);
+  const double bytes =
+      double(kSectorBytes * (loads_of(l).passes + l.total(access::tma_load).passes));
   request_counts all;
   for (const access a : kAllOf<xray::access>) all += l.total(a);
   return {{"launched", {kernel_text(l.kernel), style::dim}, table::align::left},
@@ -136,8 +137,11 @@ void add_xray(page& p, const xray::document& d) {
     add_launches(p, "kernel", cells, [&](const xray::launch& l) { return launch_entries(l, at); });
     for (const auto& [title, a] : {std::pair{"global loads", access::global_load},
                                    {"global stores", access::global_store},
+                                   {"TMA loads", access::tma_load},
+                                   {"TMA stores", access::tma_store},
                                    {"shared loads", access::shared_load},
-                                   {"shared stores", access::shared_store}})
+                                   {"shared stores", access::shared_store},
+                                   {"wgmma's operands", access::wgmma}})
       add_launches(p, title, cells, [&](const xray::launch& l) { return access_entries(l, a); });
     for (const analysed* c : cells) add_notes(p, *c);
     p.end_section();

@@ -170,6 +170,16 @@ void block_counter::accessed(const warp_step& step) {
   keep_worst(sites_[index].counts.worst, step.where, c.passes);
 }
 
+void block_counter::started(const warp_step& step) {
+  constexpr std::array kKinds{access::tma_load, access::tma_store, access::wgmma};
+  const access kind = kKinds.at(step.event->kind - KZOO_XRAY_TMA_LOAD);
+  const auto bytes = static_cast<std::uint32_t>(step.event->address);
+  const unsigned of_pass = is_shared(kind) ? kBanks * kBankBytes : kSectorBytes;
+  const cost c{static_cast<unsigned>(step.event->address >> 32), (bytes + of_pass - 1) / of_pass,
+               bytes};
+  add_request(sites_[site_of(step, kind, bytes)].counts.single, step.where, c);
+}
+
 void block_counter::count_shared_load(std::uint32_t index, const warp_access& a) {
   site_counts& s = sites_[index].counts;
   const cost c = shared_cost(a, true);

@@ -37,6 +37,7 @@ class block_counter final : replay_visitor {
   };
 
   void accessed(const warp_step& step) override;
+  void started(const warp_step& step) override;
   void fence(std::uint32_t) override { global_.order(block_); }
   void synchronized(std::uint32_t mask) override;
   void out_of_bounds(const warp_step& step) override;

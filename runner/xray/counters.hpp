@@ -20,13 +20,16 @@ enum class access : std::uint8_t {
   global_store,
   global_atomic,
   async_copy,  // from global to shared memory, without a register in between
+  tma_load,
+  tma_store,
   shared_load,
   shared_store,
-  shared_atomic
+  shared_atomic,
+  wgmma  // operands in shared memory
 };
 constexpr std::string_view names_of(access) {
-  return "global load, global store, global atomic, cp.async, shared load, shared store, "
-         "shared atomic";
+  return "global load, global store, global atomic, cp.async, TMA load, TMA store, shared load, "
+         "shared store, shared atomic, wgmma";
 }
 
 constexpr bool is_shared(access a) { return a >= access::shared_load; }

@@ -68,6 +68,11 @@ void warp_replay::step(std::uint32_t mask, replay_visitor& visitor) {
       }
       break;
     }
+    case KZOO_XRAY_TMA_LOAD:
+    case KZOO_XRAY_TMA_STORE:
+    case KZOO_XRAY_WGMMA:
+      visitor.started({&leader, at[first], {mask, 0, {}}});
+      break;
     case KZOO_XRAY_FENCE:
       visitor.fence(mask);
       break;

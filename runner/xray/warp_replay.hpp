@@ -44,6 +44,7 @@ struct warp_step {
 class replay_visitor {
  public:
   virtual void accessed(const warp_step& step) = 0;  // reads, writes, atomics
+  virtual void started(const warp_step& step) = 0;   // TMA, wgmma
   virtual void fence(std::uint32_t mask) = 0;
   virtual void out_of_bounds(const warp_step& step) = 0;  // its addresses are indices
   virtual void synchronized(std::uint32_t mask) = 0;      // the lanes have met

@@ -36,6 +36,12 @@ __global__ void store_arguments(double* out, big_argument big, long long wide, f
 
 __global__ void nothing() {}
 
+// Each block waits for the last one.
+__global__ void wait_for_last_block(int* flag) {
+  if (blockIdx.x + 1 == gridDim.x) atomicExch(flag, 1);
+  while (atomicAdd(flag, 0) == 0) __nanosleep(20);
+}
+
 __global__ void throw_in_block(unsigned bad_block, int* ran) {
   atomicAdd(ran, 1);
   if (blockIdx.x == bad_block && threadIdx.x == 5) throw std::out_of_range("thrown in a kernel");
@@ -79,6 +85,12 @@ std::string refused(kzoo::launch_config config) {
 }
 
 }  // namespace
+
+TEST_CASE("blocks may wait for more blocks than there are OS threads", "[sim]") {
+  int flag = 0;
+  kzoo::launch({.grid = dim3(24), .block = dim3(32)}, wait_for_last_block, &flag);
+  CHECK(flag == 1);
+}
 
 TEST_CASE("every thread of a three-dimensional launch runs exactly once", "[sim]") {
   std::vector<int> visits(6 * 12 * 20);

@@ -105,6 +105,31 @@ __global__ void expects_for_nobody() {
   if (threadIdx.x == 0) barrier.arrive_and_expect(16);
 }
 
+// The last thread at __syncthreads() continues first: it waits when the other ends two phases.
+__global__ void ends_twice() {
+  __shared__ kzoo::mbarrier barrier;
+  init(barrier, 1);
+  if (threadIdx.x == 1) {
+    barrier.wait(0);
+  } else {
+    barrier.arrive();
+    barrier.arrive();
+  }
+}
+
+// Of three warpgroups, as with 168 registers each.
+enum class exchange_of { all, too_few, one_warp };
+template <exchange_of kWhat>
+__global__ void exchange_registers() {
+  if (threadIdx.x >= 2 * kzoo::kWarpgroup) {
+    constexpr int kLeft = kWhat == exchange_of::too_few ? 32 : 24;
+    if (kWhat != exchange_of::one_warp || threadIdx.x % kzoo::kWarpgroup < 32)
+      kzoo::release_registers<kLeft>();
+  } else if (kWhat != exchange_of::one_warp) {
+    kzoo::request_registers<240>();
+  }
+}
+
 // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2; a warp alone would overtake them.
 __global__ void in_pairs(int* order) {
   __shared__ int count[2];
@@ -235,6 +260,26 @@ TEST_CASE("misuse of mbarriers has a name", "[sim]") {
   CHECK_THAT(failure_with_memory(overwritten),
              ContainsSubstring("the mbarrier at byte 0 of dynamic shared memory (sim_mbarrier") &&
                  ContainsSubstring("has been overwritten since its init() (sim_mbarrier.cpp:"));
+}
+
+TEST_CASE("a phase ends only when those who wait for the last one have seen its end", "[sim]") {
+  CHECK_THAT(failure(dim3(2), ends_twice),
+             ContainsSubstring("ends two phases while thread (1,0,0) is at mbarrier.wait(0) "
+                               "(sim_mbarrier.cpp:") &&
+                 ContainsSubstring(") for the first, whose end it may miss"));
+}
+
+TEST_CASE("a block has a limited number of registers", "[sim]") {
+  const dim3 block(3 * kzoo::kWarpgroup);
+  CHECK(failure(block, exchange_registers<exchange_of::all>) == "no error");
+  CHECK_THAT(failure(block, exchange_registers<exchange_of::too_few>),
+             ContainsSubstring("deadlock: ") &&
+                 ContainsSubstring("wait at request_registers<240>() for 72 more registers each, "
+                                   "of which its block has 56, (sim_mbarrier.cpp:"));
+  CHECK_THAT(
+      failure(block, exchange_registers<exchange_of::one_warp>),
+      ContainsSubstring("setmaxnreg (sim_mbarrier.cpp:") &&
+          ContainsSubstring("for all threads of a warpgroup, and some have not executed it"));
 }
 
 TEST_CASE("a failed kernel leaves no barrier behind", "[sim]") {

@@ -103,10 +103,12 @@ int wrong_elements() {
 using fp8_shape = shape<__nv_fp8_e4m3, 64, true, true>;
 
 // A from registers: as the fragment's comment says.
+enum class written { never, during, before_next, before_fence };
 __global__ void multiply_fragment(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, float* c,
-                                  bool overwrite) {
+                                  written when) {
   auto* smem = kzoo::dynamic_shared<__nv_fp8_e4m3>();
   fill<fp8_shape::b_tile>(smem, b);
+  kzoo::fence_async_proxy();
   __syncthreads();
   const int t = static_cast<int>(threadIdx.x), row = t / 32 * 16 + t % 32 / 4;
   kzoo::wgmma_fragment<__nv_fp8_e4m3> fragment;
@@ -118,13 +120,20 @@ __global__ void multiply_fragment(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b
   kzoo::wgmma_fence();
   kzoo::wgmma<64>(acc, fragment, kzoo::k_major<fp8_shape::b_tile>(smem, 0, 0), false);
   kzoo::wgmma_commit();
-  if (overwrite) fragment.words[0] ^= 1;
+  if (when == written::during) fragment.words[0] ^= 1;
   kzoo::wgmma_wait<0>(acc);
   for (int i = 0; i < 32; ++i) element<64>(c, i) = acc[i];
+  if (when < written::before_next) return;
+  if (when == written::before_next) kzoo::wgmma_fence();
+  fragment.words[0] ^= 1;
+  if (when == written::before_fence) kzoo::wgmma_fence();
+  kzoo::wgmma<64>(acc, fragment, kzoo::k_major<fp8_shape::b_tile>(smem, 0, 0), false);
+  kzoo::wgmma_commit();
+  kzoo::wgmma_wait<0>(acc);
 }
 
 // Both operands without a swizzle: parts of 8 x 8 elements, two along K after each other.
-__global__ void multiply_plain(const __half* a, const __half* b, float* c) {
+__global__ void multiply_plain(const __half* a, const __half* b, float* c, bool fences) {
   auto* smem = kzoo::dynamic_shared<__half>();
   auto* b_smem = smem + 64 * 16;
   for (int i = static_cast<int>(threadIdx.x); i < 64 * 16; i += 128) {
@@ -133,7 +142,7 @@ __global__ void multiply_plain(const __half* a, const __half* b, float* c) {
     const int k = i / 64, col = i % 64;
     b_smem[col / 8 * 128 + k / 8 * 64 + k % 8 * 8 + col % 8] = b[i];
   }
-  kzoo::fence_async_proxy();
+  if (fences) kzoo::fence_async_proxy();
   __syncthreads();
   constexpr std::uint64_t kDistances = std::uint64_t{128 / 16} << 16 | std::uint64_t{256 / 16}
                                                                            << 32;
@@ -216,8 +225,11 @@ TEST_CASE("wgmma multiplies tiles of every type and direction", "[sim]") {
 TEST_CASE("wgmma reads operands without a swizzle", "[sim]") {
   const auto a = operands_of<__half>(64 * 16, 5), b = operands_of<__half>(16 * 64, 3);
   std::vector<float> c(64 * 64);
-  kzoo::launch({.grid = dim3(1), .block = dim3(128), .dynamic_shared = 2 * 2 * 64 * 16},
-               multiply_plain, a.data(), b.data(), c.data());
+  const auto launch = [&](bool fences) {
+    kzoo::launch({.grid = dim3(1), .block = dim3(128), .dynamic_shared = 2 * 2 * 64 * 16},
+                 multiply_plain, a.data(), b.data(), c.data(), fences);
+  };
+  launch(true);
   int wrong = 0;
   for (int i = 0; i < 64 * 64; ++i) {
     float sum = 0;
@@ -227,17 +239,20 @@ TEST_CASE("wgmma reads operands without a swizzle", "[sim]") {
     wrong += c[static_cast<std::size_t>(i)] != sum;
   }
   CHECK(wrong == 0);
+  CHECK_THAT(error_text(KZOO_ERROR, [&] { launch(false); }),
+             ContainsSubstring("reads byte 0 of dynamic shared memory, which a thread has written "
+                               "without fence_async_proxy() since"));
 }
 
 TEST_CASE("wgmma takes A from registers, which must not change", "[sim]") {
   const auto a = operands_of<__nv_fp8_e4m3>(64 * 128, 5),
              b = operands_of<__nv_fp8_e4m3>(64 * 128, 3);
   std::vector<float> c(64 * 64);
-  const auto launch = [&](bool overwrite) {
+  const auto launch = [&](written when) {
     kzoo::launch({.grid = dim3(1), .block = dim3(128), .dynamic_shared = fp8_shape::b_tile::kBytes},
-                 multiply_fragment, a.data(), b.data(), c.data(), overwrite);
+                 multiply_fragment, a.data(), b.data(), c.data(), when);
   };
-  launch(false);
+  launch(written::never);
   int wrong = 0;
   for (int i = 0; i < 64 * 64; ++i) {
     float sum = 0;
@@ -247,9 +262,13 @@ TEST_CASE("wgmma takes A from registers, which must not change", "[sim]") {
     wrong += c[static_cast<std::size_t>(i)] != sum;
   }
   CHECK(wrong == 0);
-  CHECK_THAT(error_text(KZOO_ERROR, [&] { launch(true); }),
+  CHECK_THAT(error_text(KZOO_ERROR, [&] { launch(written::during); }),
              ContainsSubstring("registers that wgmma (sim_wgmma.cpp:") &&
                  ContainsSubstring("reads were overwritten before wgmma_wait()"));
+  CHECK_THAT(
+      error_text(KZOO_ERROR, [&] { launch(written::before_next); }),
+      ContainsSubstring("): its fragment of A has been written since the last wgmma_fence()"));
+  CHECK(error_text(KZOO_ERROR, [&] { launch(written::before_fence); }) == "no error");
 }
 
 TEST_CASE("misuse of wgmma has a name", "[sim]") {

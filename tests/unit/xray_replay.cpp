@@ -29,6 +29,9 @@ class recorded final : public replay_visitor {
   void accessed(const warp_step& s) override {
     text += std::to_string(s.event->pc) + ':' + std::to_string(s.where.mask) + ' ';
   }
+  void started(const warp_step& s) override {
+    text += "started:" + std::to_string(s.where.mask) + ' ';
+  }
   void fence(std::uint32_t) override {}
   void out_of_bounds(const warp_step& s) override {
     text += "bounds:" + std::to_string(s.where.mask) + ' ';
@@ -61,6 +64,11 @@ std::string replayed(const std::vector<log_of_lane>& logs) {
 TEST_CASE("lanes at one place make one request", "[xray]") {
   CHECK(replayed({{block(1), read(2, 0)}, {block(1), read(2, 4)}, {block(1), read(2, 8)}}) ==
         "2:7 ");
+}
+
+TEST_CASE("lanes at one wgmma make one request", "[xray]") {
+  const kzoo_xray_event wgmma{std::uint64_t{2} << 32 | 256, 5, KZOO_XRAY_WGMMA, 0, 0, 0};
+  CHECK(replayed({{block(1), wgmma}, {block(1), wgmma}}) == "started:3 ");
 }
 
 TEST_CASE("lanes that part meet again where their ways join", "[xray]") {

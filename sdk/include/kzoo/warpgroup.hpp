@@ -1,8 +1,7 @@
 #pragma once
 // Barriers for some warps of a block, and registers that move between warpgroups (sm_90a). A
-// warpgroup is four consecutive warps that begin at a multiple of four. Device code. The
-// simulator does not count registers, so there the last two functions do nothing. Source: PTX ISA,
-// "barrier" and "setmaxnreg".
+// warpgroup is four consecutive warps that begin at a multiple of four. Device code. Source: PTX
+// ISA, "barrier" and "setmaxnreg".
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/here.hpp>
@@ -66,20 +65,24 @@ __device__ __forceinline__ bool named_barrier_or(int id, bool condition KZOO_AND
 // __launch_bounds__(threads, 1) starts with equal numbers for all. Warpgroups that release
 // registers make room for warpgroups that acquire them, which wait until there are enough.
 template <int kRegisters>
-__device__ __forceinline__ void release_registers() {
+__device__ __forceinline__ void release_registers(KZOO_HERE) {
   static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256,
                 "setmaxnreg takes multiples of 8 from 24 to 256");
 #if defined(__CUDACC__)
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#else
+  sim::sm90::change_registers(kRegisters, false, where);
 #endif
 }
 // All warps of a warpgroup call it, to have kRegisters per thread. Waits until they are free.
 template <int kRegisters>
-__device__ __forceinline__ void request_registers() {
+__device__ __forceinline__ void request_registers(KZOO_HERE) {
   static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256,
                 "setmaxnreg takes multiples of 8 from 24 to 256");
 #if defined(__CUDACC__)
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#else
+  sim::sm90::change_registers(kRegisters, true, where);
 #endif
 }
 

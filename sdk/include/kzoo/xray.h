@@ -22,7 +22,11 @@ enum {
   KZOO_XRAY_RETURN = 5,
   KZOO_XRAY_SYNC = 6,  /* waits for lanes of its warp */
   KZOO_XRAY_FENCE = 7, /* __threadfence() and similar */
-  KZOO_XRAY_BOUNDS = 8 /* `address` is an index outside its array */
+  KZOO_XRAY_BOUNDS = 8, /* `address` is an index outside its array */
+  /* sm_90. `address`: bytes, and from bit 32 on sectors or wavefronts; of a warp's first lane */
+  KZOO_XRAY_TMA_LOAD = 9,
+  KZOO_XRAY_TMA_STORE = 10,
+  KZOO_XRAY_WGMMA = 11 /* a quarter of the operands in shared memory that its warpgroup reads */
 };
 
 enum {

@@ -115,7 +115,7 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
     in.exited = 0;
     in.sm90.begin(sm90_.clock);
   }
-  schedule_.begin(seed_, number, threads_.size() / 32 + 1);
+  schedule_.begin(seed_, number, threads_.size());
   poison_shared();
   if (watching != nullptr) {
     const dim3 grid = request_->grid;
@@ -259,11 +259,13 @@ void block_runner::run_threads(fiber& on) {
 }
 
 void block_runner::start_next(fiber& on) {
-  thread& t = threads_[next_++];
+  thread& t = threads_[schedule_.thread_after(next_++)];
   t.on = &on;
   t.block_idx = t.in->index;
   t.waits = wait_kind::none;
   t.sm90.instructions = 0;
+  t.sm90.registers = 0;
+  t.sm90.fragments.clear();
   enter(*t.in);
   current = &t;
   if (watching != nullptr) watching->begin_thread(t);
@@ -339,11 +341,13 @@ void block_runner::yield(thread& t) {
     resume_another(t, idle_fiber());
     return;
   }
-  // What it polls for may come with a copy.
-  constexpr unsigned kPatience = 256;
-  if (!sm90_.copies.empty() && ++yields_ % kPatience == 0) {
+  // What it polls for may come with a copy, or from another block.
+  constexpr unsigned kPatience = 256, kLongPatience = 16 * kPatience;
+  if (++yields_ % kPatience == 0 && !sm90_.copies.empty()) {
     sm90::finish_copy(*this, 0);
     give_up_if_failed(t);
+  } else if (yields_ % kLongPatience == 0) {
+    begin_another_block();
   }
   thread* next = ready_.pop();
   if (next != &t) resume_another(t, *next->on);

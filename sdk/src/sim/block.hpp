@@ -46,6 +46,7 @@ enum class wait_kind : unsigned char {
   mbarrier,
   named_barrier,
   warpgroup,
+  registers,
   cluster,
   exited
 };
@@ -251,6 +252,9 @@ inline bool same_place(const std::source_location& a, const std::source_location
 // (0,0,0) ... (31,0,0); 32 have exited: (32,0,0) ... (63,0,0)"
 // Names blocks too, for the threads of a cluster.
 std::string describe_divergence(const std::vector<thread>& threads, const std::string& place);
+
+// Another OS thread begins a block, if there is one left: a block may be waiting for it.
+void begin_another_block();
 
 // Drops what a thread that ends has not waited for.
 void drop_copies(thread& t);

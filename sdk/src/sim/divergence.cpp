@@ -48,6 +48,8 @@ std::string operation_text(const thread& t) {
       return sm90::named_barrier_text(t);
     case wait_kind::warpgroup:
       return "wgmma_wait()";
+    case wait_kind::registers:
+      return sm90::registers_text(t);
     case wait_kind::cluster:
       return "cluster_sync()";
     default:
@@ -97,7 +99,8 @@ std::string members_text(const group& g) {
 bool has_deadlock(const std::vector<thread>& threads) {
   return std::any_of(threads.begin(), threads.end(), [](const thread& t) {
     return t.waits == wait_kind::mbarrier || t.waits == wait_kind::named_barrier ||
-           t.waits == wait_kind::warpgroup || t.waits == wait_kind::cluster;
+           t.waits == wait_kind::warpgroup || t.waits == wait_kind::registers ||
+           t.waits == wait_kind::cluster;
   });
 }
 

@@ -36,6 +36,14 @@ unsigned most_threads_for(const grid_request& r, unsigned most) {
   return threads <= kMostOfBlock ? most : std::min(most, std::max(1u, kMostOfCluster / threads));
 }
 
+// With those for blocks that wait for others.
+unsigned most_threads_in_need(const grid_request& r) {
+  constexpr unsigned kMost = 32, kMostStacks = 8192;
+  const unsigned threads =
+      r.block.x * r.block.y * r.block.z * r.cluster.x * r.cluster.y * r.cluster.z;
+  return std::min(kMost, kMostStacks / threads);
+}
+
 unsigned thread_count() {
   if (const char* text = std::getenv("KZOO_SIM_THREADS")) {
     unsigned count = 0;
@@ -127,6 +135,18 @@ class pool {
     wanted_ = 0;
   }
 
+  // With one helper more, if all are busy.
+  void begin_another_block() {
+    const std::lock_guard lock(mutex_);
+    if (job_->is_done() || wanted_ != 0 || helpers_ >= most_threads_in_need(job_->request)) return;
+    ++wanted_;
+    if (++helpers_ > started_) {
+      std::thread([this, number = started_] { help(number); }).detach();
+      ++started_;
+    }
+    wake_.notify_all();
+  }
+
  private:
   void help(unsigned number) {
     std::unique_ptr<block_runner> runner;
@@ -167,6 +187,8 @@ opt_in_table& opt_ins() {
 }  // namespace
 
 observer* watching = nullptr;
+
+void begin_another_block() { pool::instance().begin_another_block(); }
 
 void run_grid(const grid_request& request) {
   if (current != nullptr) fail("kzoo::launch was called by device code");

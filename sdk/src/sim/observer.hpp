@@ -11,6 +11,12 @@ namespace kzoo::sim {
 
 struct thread;
 
+// What reads or writes memory beside the threads (sm_90).
+enum class async_access : unsigned char { tma_load, tma_store, wgmma };
+struct async_traffic {
+  std::uint32_t bytes = 0, passes = 0;  // sectors of global memory, or wavefronts
+};
+
 // Functions other than the first two are called on the OS thread that runs the block.
 class observer {
  public:
@@ -27,6 +33,8 @@ class observer {
   virtual void meet(thread& t) = 0;
   // The thread begins or ends an operation of its whole warp.
   virtual void act_for_warp(thread& t, bool begins) = 0;
+  // The thread reaches an instruction, which returns to `from`.
+  virtual void start_async(async_access what, const async_traffic& moved, const void* from) = 0;
   virtual void end_thread(thread& t) = 0;
   // After an error, too.
   virtual void end_block(std::span<thread> threads) = 0;

@@ -4,14 +4,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <kzoo/error.hpp>
 
 namespace kzoo::sim {
 
-void schedule::begin(std::uint64_t seed, std::uint64_t cluster, std::size_t warps) {
+void schedule::begin(std::uint64_t seed, std::uint64_t cluster, std::size_t threads) {
   state_ = 0;
   begins_first_ = false;
+  order_.clear();
   if (seed == 0) return;
   // Two factors: a cluster's order with a seed is not that of another cluster with another seed.
   constexpr std::uint64_t kOfSeed = 0x9e3779b97f4a7c15ull, kOfCluster = 0xbf58476d1ce4e5b9ull;
@@ -19,8 +21,13 @@ void schedule::begin(std::uint64_t seed, std::uint64_t cluster, std::size_t warp
   constexpr int kMixing = 8;
   for (int i = 0; i < kMixing; ++i) next();
   begins_first_ = next() % 2 == 0;
-  priorities_.resize(warps + 1);
+  priorities_.resize(threads / kWarp + 2);
   for (std::uint32_t& priority : priorities_) priority = next();
+  order_.resize(threads / kWarp);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    order_[i] = i;
+    std::swap(order_[i], order_[choose(i + 1)]);
+  }
 }
 
 void schedule::step() {

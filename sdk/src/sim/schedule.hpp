@@ -14,7 +14,7 @@ namespace kzoo::sim {
 class schedule {
  public:
   // Begins a cluster. Seed 0: none.
-  void begin(std::uint64_t seed, std::uint64_t cluster, std::size_t warps);
+  void begin(std::uint64_t seed, std::uint64_t cluster, std::size_t threads);
 
   bool is_random() const { return state_ != 0; }
   // Whether threads begin before others continue.
@@ -24,13 +24,20 @@ class schedule {
   // Changes a priority now and then.
   void step();
   std::size_t choose(std::size_t count) { return next() % count; }
+  // The number of the thread that begins after `begun` others.
+  std::size_t thread_after(std::size_t begun) const {
+    return begun / kWarp < order_.size() ? order_[begun / kWarp] * kWarp + begun % kWarp : begun;
+  }
 
  private:
+  static constexpr std::size_t kWarp = 32;
+
   std::uint32_t next();
 
   std::uint64_t state_ = 0;
   bool begins_first_ = false;
   std::vector<std::uint32_t> priorities_;  // of warps, then of copies
+  std::vector<std::size_t> order_;         // in which whole warps begin; empty: as numbered
 };
 
 // KZOO_SIM_SCHEDULE, or 0.

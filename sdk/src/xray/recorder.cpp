@@ -173,6 +173,10 @@ class recorder final : public observer {
   void act_for_warp(thread& t, bool begins) override {
     t.log->flags = begins ? KZOO_XRAY_WHOLE_WARP : 0;
   }
+  void start_async(async_access what, const async_traffic& moved, const void* from) override {
+    record_step(KZOO_XRAY_TMA_LOAD + static_cast<unsigned>(what),
+                std::uint64_t{moved.passes} << 32 | moved.bytes, from);
+  }
   void end_block(std::span<thread> threads) override { worker_of(threads[0]).end_block(); }
 };
 
@@ -221,6 +225,8 @@ void record(unsigned kind, const volatile void* address, std::size_t bytes, cons
       static_cast<const thread*>(t)->owner->is_on_stack(at)) {
     return;
   }
+  if (kind == KZOO_XRAY_WRITE && log->flags == 0 && sm90::follows_async_proxy)
+    sm90::note_store(address, bytes);
   push(*log, {at, offset_of(from), static_cast<std::uint8_t>(kind),
               static_cast<std::uint8_t>(bytes), log->flags, 0});
 }

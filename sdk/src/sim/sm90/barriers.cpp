@@ -1,6 +1,7 @@
 // Named barriers, and the barrier of a cluster.
 #include <kzoo/sim/sm90/barriers.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 #include "../block.hpp"
@@ -68,6 +69,57 @@ std::string named_barrier_text(const thread& t) {
   const named_barrier_state& b = t.in->sm90.named[id];
   return "named barrier " + std::to_string(id) + ", where " + std::to_string(b.arrived) + " of " +
          std::to_string(b.expected) + " threads have arrived,";
+}
+
+// __launch_bounds__(threads, 1) gives a kernel with setmaxnreg as many as there are.
+static unsigned registers_of(const thread& t) {
+  constexpr std::size_t kOfSm = 65536, kMost = 256, kUnit = 8;
+  const std::size_t launched = kOfSm / t.in->threads.size() / kUnit * kUnit;
+  return t.sm90.registers != 0 ? t.sm90.registers
+                               : static_cast<unsigned>(std::min(launched, kMost));
+}
+
+void change_registers(unsigned count, bool requests, here where) {
+  thread& t = running();
+  block_state& b = t.in->sm90;
+  const unsigned before = registers_of(t);
+  t.sm90.registers = count;
+  t.sm90.registers_changed = where;
+  if (requests) {
+    t.sm90.more_registers = std::max(count, before) - before;
+    if (t.sm90.more_registers > b.free_registers)
+      return wait_at(t, wait_kind::registers, b.at_registers, where);
+    b.free_registers -= t.sm90.more_registers;
+    return;
+  }
+  b.free_registers += before - std::min(count, before);
+  std::size_t served = 0;
+  for (; served < b.at_registers.size(); ++served) {
+    thread& other = *b.at_registers[served];
+    if (other.sm90.more_registers > b.free_registers) break;
+    b.free_registers -= other.sm90.more_registers;
+    t.owner->make_ready(other);
+  }
+  b.at_registers.erase(b.at_registers.begin(),
+                       b.at_registers.begin() + static_cast<std::ptrdiff_t>(served));
+}
+
+std::string registers_text(const thread& t) {
+  return "request_registers<" + std::to_string(t.sm90.registers) + ">() for " +
+         std::to_string(t.sm90.more_registers) + " more registers each, of which its block has " +
+         std::to_string(t.in->sm90.free_registers) + ",";
+}
+
+std::string register_problem_at_end(const cta& in) {
+  constexpr std::size_t kWarpgroup = 128;
+  for (std::size_t i = 1; i < in.threads.size(); ++i) {
+    const thread &t = in.threads[i], &before = in.threads[i - 1];
+    if (i % kWarpgroup == 0 || t.sm90.registers == before.sm90.registers) continue;
+    const thread& has = t.sm90.registers != 0 ? t : before;
+    return "setmaxnreg (" + place_text(has.sm90.registers_changed) +
+           ") is for all threads of a warpgroup, and some have not executed it";
+  }
+  return {};
 }
 
 unsigned cluster_rank() { return running().in->rank; }

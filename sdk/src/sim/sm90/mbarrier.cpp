@@ -1,6 +1,7 @@
 // mbarriers. The simulator's encoding of the 64 bits, which are opaque on a GPU.
 #include <algorithm>
 
+#include <kzoo/launch_limits.hpp>
 #include <kzoo/sim/sm90/barriers.hpp>
 
 #include "../block.hpp"
@@ -51,10 +52,11 @@ std::string problem_of(cta& in, shared_offset at, const thread* by) {
   return {};
 }
 
-void wake_waiters(block_runner& runner, const cta& in, shared_offset at, unsigned parity) {
+void wake_waiters(block_runner& runner, const cta& in, known_barrier& known, unsigned parity) {
   std::erase_if(runner.sm90().at_mbarriers, [&](thread* t) {
-    if (t->in != &in || t->sm90.barrier != at || t->sm90.parity == parity) return false;
+    if (t->in != &in || t->sm90.barrier != known.at || t->sm90.parity == parity) return false;
     runner.make_ready(*t);
+    known.late.push_back(t);
     return true;
   });
 }
@@ -74,12 +76,19 @@ std::string add_to_phase(cta& in, shared_offset at, const thread* by, int arriva
   p.bytes += bytes;
   if (p.bytes > kMost || p.bytes < -kMost) return "counts more than 2^20 - 1 bytes";
   const bool ends = p.missing == 0 && p.bytes == 0;
+  known_barrier& known = *find(in, at);
+  if (ends && !known.late.empty()) {
+    const thread& late = *known.late.front();
+    return "ends two phases while thread " + detail::shape_text(late.thread_idx) +
+           " is at mbarrier.wait(" + std::to_string(late.sm90.parity) + ") (" +
+           place_text(late.where) + ") for the first, whose end it may miss";
+  }
   if (ends) {
     p.parity ^= 1;
     p.missing = p.each;
   }
-  bits = find(in, at)->bits = p.bits();
-  if (ends) wake_waiters(*in.threads[0].owner, in, at, p.parity);
+  bits = known.bits = p.bits();
+  if (ends) wake_waiters(*in.threads[0].owner, in, known, p.parity);
   return {};
 }
 
@@ -185,6 +194,7 @@ void mbarrier_wait(std::uint64_t& barrier, unsigned parity, here where) {
   t.where = where;
   t.owner->sm90().at_mbarriers.push_back(&t);
   t.owner->suspend(t);
+  if (known_barrier* known = find(*t.in, at)) std::erase(known->late, &t);
 }
 
 }  // namespace kzoo::sim::sm90

@@ -1,5 +1,6 @@
 // What is known about each 16 bytes of shared memory: writes through the generic proxy, copies that
 // have not arrived, MMAs that read.
+#include <array>
 #include <cstring>
 
 #include <kzoo/sim/sm90/barriers.hpp>
@@ -33,6 +34,9 @@ void block_state::prepare(std::size_t dynamic_bytes, std::size_t static_bytes,
 
 void block_state::begin(std::uint64_t now) {
   begun = now;
+  fences_before = ++fences;
+  free_registers = 0;
+  at_registers.clear();
   barriers.clear();
   warpgroups.assign(warpgroups.size(), {});
   for (named_barrier_state& b : named) {  // some may have arrived at it without waiting
@@ -54,6 +58,12 @@ void note_write(thread& t, shared_offset at, unsigned bytes, const here& where) 
   }
 }
 
+void note_store(const volatile void* to, std::size_t bytes) {
+  thread& t = running();
+  if (const auto at = t.owner->offset_of(*t.in, const_cast<const void*>(to), bytes))
+    note_write(t, *at, static_cast<unsigned>(bytes), here{});
+}
+
 void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here where) {
   if (!follows_async_proxy) return;
   thread& t = running();
@@ -62,20 +72,47 @@ void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here 
     note_write(writer, *at, bytes, where);
 }
 
+static std::uint32_t contents_of(cta& in, shared_offset at) {
+  return static_cast<std::uint32_t>(hash_of(1, in.threads[0].owner->memory(in, at)));
+}
+
+// Stores are not noted, but their effect is: false if the contents have changed since the async
+// proxy has last seen them, and no thread has called fence_async_proxy() since.
+static bool is_as_seen(cta& in, shared_offset at) {
+  static constexpr std::array<unsigned char, kGranule> kPoison = [] {
+    std::array<unsigned char, kGranule> bytes{};
+    bytes.fill(0xff);
+    return bytes;
+  }();
+  granule& g = in.sm90.granule_at(at);
+  const bool seen = g.fences >= in.sm90.fences_before;
+  if ((seen ? g.fences : in.sm90.fences_before) != in.sm90.fences) return true;
+  return contents_of(in, at) ==
+         (seen ? g.seen : static_cast<std::uint32_t>(hash_of(1, kPoison.data())));
+}
+
 void check_settled(thread& t, cta& in, shared_offset at, bool overwrites, const char* who,
                    const here& where) {
   if (overwrites) check_unread(t, in, at, who, where);
   const granule& g = in.sm90.granule_at(at);
   const bool fenced = g.written <= in.sm90.begun || g.written <= in.threads[g.writer].sm90.fenced;
-  if (g.copies == 0 && fenced) return;
+  const bool known = fenced && (overwrites || is_as_seen(in, at));
+  if (g.copies == 0 && known) return;
   t.owner->fail_with(t, [&] {
-    const std::string place = place_text(g.change);
+    const std::string place =
+        fenced || g.change.line() == 0 ? "" : " (" + place_text(g.change) + ")";
     return std::string(who) + " (" + place_text(where) + ") " +
            (overwrites ? "overwrites " : "reads ") + address_text(at) +
            (g.copies != 0
-                ? ", where a copy (" + place + ") has not arrived"
-                : ", which a thread has written (" + place + ") without fence_async_proxy() since");
+                ? ", where a copy (" + place_text(g.change) + ") has not arrived"
+                : ", which a thread has written" + place + " without fence_async_proxy() since");
   });
+}
+
+void see(cta& in, shared_offset at) {
+  granule& g = in.sm90.granule_at(at);
+  g.seen = contents_of(in, at);
+  g.fences = in.sm90.fences;
 }
 
 void check_unread(thread& t, cta& in, shared_offset at, const char* who, const here& where) {
@@ -90,6 +127,7 @@ void check_unread(thread& t, cta& in, shared_offset at, const char* who, const h
 void fence_async_proxy() {
   thread& t = running();
   t.sm90.fenced = ++t.owner->sm90().clock;
+  ++t.in->sm90.fences;
 }
 
 std::uint64_t hash_of(std::uint64_t before, const unsigned char* granule) {
@@ -104,6 +142,7 @@ std::string problem_at_end(block_runner& runner) {
   for (cta& in : runner.ctas()) {
     if (std::string problem = barrier_problem_at_end(in); !problem.empty()) return problem;
     if (std::string problem = mma_problem_at_end(in); !problem.empty()) return problem;
+    if (std::string problem = register_problem_at_end(in); !problem.empty()) return problem;
     for (const thread& t : in.threads) {
       if (std::string problem = store_problem_at_end(t); !problem.empty()) return problem;
     }

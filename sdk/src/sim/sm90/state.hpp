@@ -36,6 +36,8 @@ struct granule {
   std::uint16_t writer = 0;   // linear thread index
   std::uint16_t copies = 0;   // that have not arrived
   std::uint16_t reads = 0;    // by MMAs that nobody has waited for
+  std::uint32_t seen = 0;     // hash of the contents that the async proxy has read or written
+  std::uint32_t fences = 0;   // of the block, until then
 };
 
 struct copy_into_shared {
@@ -57,6 +59,12 @@ struct store_from_shared {
   here where;
 };
 
+// A fragment of A in a thread's registers, as the last MMA or wgmma_fence() has seen it.
+struct seen_fragment {
+  const unsigned* at;
+  std::array<unsigned, 4> words;
+};
+
 // A thread's own state.
 struct thread_state {
   shared_offset barrier = 0;       // the mbarrier that it waits for
@@ -64,6 +72,10 @@ struct thread_state {
   int named_barrier = 0;           // that it waits at
   std::uint64_t fenced = 0;        // the time of its last fence_async_proxy()
   std::uint64_t instructions = 0;  // of wgmma, so far
+  unsigned registers = 0;          // that it has, or waits for; 0: as many as at the launch
+  unsigned more_registers = 0;     // that it waits for
+  here registers_changed;
+  std::vector<seen_fragment> fragments;
   in_flight<store_from_shared> stores;
 };
 
@@ -110,6 +122,7 @@ struct known_barrier {
   std::uint64_t bits;      // its contents, unless something else has overwritten them
   const thread* unfenced;  // who has initialised it without a fence since; null: fenced
   here where;
+  std::vector<const thread*> late{};  // waited for the last phase, and have not run since its end
 };
 
 struct block_state {
@@ -119,7 +132,11 @@ struct block_state {
   std::array<named_barrier_state, 16> named;
   std::vector<known_barrier> barriers;
   std::uint64_t begun = 0;  // the time when the block began
-  bool abandoned = false;   // with something in flight
+  std::uint32_t fences = 0,
+                fences_before = 0;   // fence_async_proxy(), by any thread; before it began
+  std::uint64_t free_registers = 0;  // released
+  std::vector<thread*> at_registers;
+  bool abandoned = false;  // with something in flight
 
   granule& granule_at(shared_offset at) {
     return granules[at < kStatic ? at / kGranule : dynamic_granules + (at - kStatic) / kGranule];
@@ -148,6 +165,7 @@ std::string place_text(const here& where);   // "k.cu:7"
 std::string address_text(shared_offset at);  // "byte 7 of dynamic shared memory"
 std::string wait_text(const thread& t);      // what it waits for at an mbarrier
 std::string named_barrier_text(const thread& t);
+std::string registers_text(const thread& t);
 std::uint64_t hash_of(std::uint64_t before, const unsigned char* granule);
 
 // The swizzle of 32, 64 or 128 bytes; 0: none.
@@ -161,10 +179,14 @@ cta& block_of_cluster(thread& t, unsigned rank, const char* who, const here& whe
 
 // Notes the write of a thread through the generic proxy.
 void note_write(thread& t, shared_offset at, unsigned bytes, const here& where);
+// The same for a store of the running thread, if it is to shared memory.
+void note_store(const volatile void* to, std::size_t bytes);
 // Ends the launch if a copy into the 16 bytes has not arrived, or if a write there needs a fence.
 // For `overwrites`, also if an MMA reads them.
 void check_settled(thread& t, cta& in, shared_offset at, bool overwrites, const char* who,
                    const here& where);
+// The async proxy reads or has written the 16 bytes.
+void see(cta& in, shared_offset at);
 // Ends the launch if an MMA reads the 16 bytes.
 void check_unread(thread& t, cta& in, shared_offset at, const char* who, const here& where);
 
@@ -183,6 +205,7 @@ void finish_copy(block_runner& runner, std::size_t number);
 std::string problem_at_end(block_runner& runner);
 std::string barrier_problem_at_end(cta& in);
 std::string store_problem_at_end(const thread& t);
+std::string register_problem_at_end(const cta& in);
 std::string mma_problem_at_end(const cta& in);
 
 }  // namespace kzoo::sim::sm90

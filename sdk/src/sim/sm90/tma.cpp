@@ -68,6 +68,35 @@ shared_offset box_offset(thread& t, const matrix_map& m, const box_place& place,
   return at;
 }
 
+// The bytes of global memory that a box or a bulk copy moves.
+async_traffic traffic_of(const copy_into_shared& c) {
+  constexpr std::uintptr_t kSector = 32;
+  async_traffic sum;
+  const auto add = [&](const unsigned char* begin, std::int64_t bytes) {
+    const auto from = reinterpret_cast<std::uintptr_t>(begin),
+               to = from + static_cast<std::uintptr_t>(bytes);
+    if (bytes <= 0) return;
+    sum.bytes += static_cast<std::uint32_t>(bytes);
+    sum.passes += static_cast<std::uint32_t>((to - 1) / kSector - from / kSector + 1);
+  };
+  if (c.from != nullptr) {
+    add(c.from, c.bytes);
+    return sum;
+  }
+  const matrix_map& m = c.map;
+  const box_place& at = c.place;
+  if (at.number < 0 || static_cast<std::uint64_t>(at.number) >= m.count) return sum;
+  const std::int64_t left = std::int64_t{at.col} * m.element_bytes,
+                     width = m.cols * m.element_bytes;
+  const std::int64_t begin = std::max<std::int64_t>(left, 0),
+                     end = std::min<std::int64_t>(left + m.box_cols * m.element_bytes, width);
+  for (std::int64_t row = std::max(at.row, 0);
+       row < std::min<std::int64_t>(at.row + std::int64_t{m.box_rows}, m.rows); ++row) {
+    add(m.base + at.number * m.matrix_bytes + row * m.row_bytes + begin, end - begin);
+  }
+  return sum;
+}
+
 template <class Visit>
 void for_each_granule(cta& in, shared_offset at, unsigned bytes, const Visit& visit) {
   for (unsigned byte = 0; byte < bytes; byte += kGranule)
@@ -137,6 +166,8 @@ void tma_load(const void* map, void* to, box_place at, std::uint64_t& barrier, u
       return "a load by TMA (" + place_text(where) + ") is for no block of the cluster";
     });
   }
+  if (watching != nullptr)
+    watching->start_async(async_access::tma_load, traffic_of(copy), __builtin_return_address(0));
   if (blocks == kOwnBlock) blocks = 1u << t.in->rank;
   for (unsigned rank = 0; rank < 16; ++rank) {
     if ((blocks >> rank & 1) == 0) continue;
@@ -161,6 +192,8 @@ void bulk_load(const void* from, void* to, unsigned bytes, std::uint64_t& barrie
       return "bulk_load() (" + place_text(where) + "): addresses and bytes must be multiples of 16";
     });
   }
+  if (watching != nullptr)
+    watching->start_async(async_access::tma_load, traffic_of(copy), __builtin_return_address(0));
   start(t, copy, kWho);
 }
 
@@ -185,7 +218,10 @@ void finish_copy(block_runner& runner, std::size_t number) {
                                    static_cast<std::size_t>(bytes));
                    });
   }
-  for_each_granule(in, copy.to, copy.bytes, [](granule& g, unsigned) { --g.copies; });
+  for_each_granule(in, copy.to, copy.bytes, [&](granule& g, unsigned byte) {
+    --g.copies;
+    see(in, copy.to + byte);
+  });
   const std::string problem =
       add_to_phase(in, copy.barrier, nullptr, 0, -static_cast<std::int64_t>(copy.bytes));
   if (!problem.empty()) runner.set_failure(barrier_text(copy.barrier, copy.where) + problem);
@@ -198,9 +234,15 @@ void tma_store(const void* map, const void* from, box_place at, here where) {
   store_from_shared s{m, at, box_offset(t, m, at, from, kWho, where), 0, where};
   for_each_granule(*t.in, s.from, box_bytes(m), [&](granule&, unsigned byte) {
     check_settled(t, *t.in, s.from + byte, false, kWho, where);
+    see(*t.in, s.from + byte);
   });
   s.hash = hash_of_tile(t, s);
   t.sm90.stores.add(s);
+  copy_into_shared of_box;
+  of_box.map = m;
+  of_box.place = at;
+  if (watching != nullptr)
+    watching->start_async(async_access::tma_store, traffic_of(of_box), __builtin_return_address(0));
 }
 
 void tma_store_commit() { running().sm90.stores.commit(); }

@@ -112,6 +112,45 @@ void multiply(float* sums, const float* a, const float* b, int n, int k) {
   }
 }
 
+typedef int four_int __attribute__((vector_size(16)));
+
+// Like multiply(), as a GPU adds products of fp8: an instruction's products and the accumulator are
+// cut to multiples of 2^-13 of the power of two in the largest of them. Source: DeepSeek-AI,
+// "DeepSeek-V3 Technical Report" (2024), 3.3.2 and Appendix B.
+void multiply_fp8(float* sums, const float* a, const float* b, int n, int k) {
+  constexpr float kLast = 0x1p-13f;
+  constexpr int kExponent = 0x7f800000, kMagnitude = 0x7fffffff;
+  const auto magnitude = [](four x) { return (four_int)x & kMagnitude; };
+  for (int row = 0; row < kRows; ++row) {
+    for (int col = 0; col < n; col += 4) {
+      auto* to = reinterpret_cast<four*>(sums + row * n + col);
+      const auto product = [&](int i) {
+        return a[row * k + i] * *reinterpret_cast<const four*>(b + i * n + col);
+      };
+      four whole = *to;
+      four_int most = magnitude(whole);
+      for (int i = 0; i < k; ++i) {
+        const four x = product(i);
+        const four_int m = magnitude(x);
+        most = m > most ? m : most;
+        whole += x;
+      }
+      const four_int exponents = most & kExponent;
+      bool is_usual = true;  // no infinities, nor numbers near zero alone
+      for (int j = 0; j < 4; ++j)
+        is_usual = is_usual && exponents[j] > 14 << 23 && exponents[j] < 240 << 23;
+      if (!is_usual) {
+        *to = whole;
+        continue;
+      }
+      const four unit = (four)exponents * kLast, units = 1.0f / unit;
+      four_int sum = __builtin_convertvector(*to * units, four_int);
+      for (int i = 0; i < k; ++i) sum += __builtin_convertvector(product(i) * units, four_int);
+      *to = __builtin_convertvector(sum, four) * unit;
+    }
+  }
+}
+
 // The place of a thread's accumulator `i` in 64 x n.
 std::size_t place_of(unsigned thread, int i, int n) {
   const auto t = static_cast<int>(thread);
@@ -154,6 +193,12 @@ warpgroup_step& step_of(thread& t, warpgroup_state& w, const warpgroup_step& min
   return step;
 }
 
+std::array<unsigned, 4> words_at(const unsigned* fragment) {
+  std::array<unsigned, 4> words{};
+  std::memcpy(words.data(), fragment, sizeof words);
+  return words;
+}
+
 // The accumulators of an MMA that the first thread has reached.
 void find_accumulators(thread& t, warpgroup_state& w, warpgroup_step& step) {
   const unsigned in_group = t.linear % kThreads;
@@ -173,6 +218,21 @@ void find_accumulators(thread& t, warpgroup_state& w, warpgroup_step& step) {
   w.in_flight.push_back(step.sums);
 }
 
+// Ends the launch if a fragment of A has changed since the last wgmma_fence() or MMA.
+void check_fragment(thread& t, const unsigned* at, const here& where) {
+  std::vector<seen_fragment>& all = t.sm90.fragments;
+  const auto seen =
+      std::find_if(all.begin(), all.end(), [&](const seen_fragment& f) { return f.at == at; });
+  if (seen == all.end()) {
+    all.push_back({at, words_at(at)});
+  } else if (seen->words != words_at(at)) {
+    t.owner->fail_with(t, [&] {
+      return "wgmma (" + place_text(where) +
+             "): its fragment of A has been written since the last wgmma_fence()";
+    });
+  }
+}
+
 // Takes the thread's accumulators and fragment of A.
 void take_registers(thread& t, warpgroup_step& step, const wgmma_call& call) {
   const unsigned in_group = t.linear % kThreads;
@@ -189,6 +249,7 @@ void take_registers(thread& t, warpgroup_step& step, const wgmma_call& call) {
     });
   }
   if (call.fragment == nullptr) return;
+  check_fragment(t, call.fragment, step.where);
   step.fragments.resize(kThreads);
   step.fragment_words.resize(4 * kThreads);
   step.fragments[in_group] = call.fragment;
@@ -209,6 +270,7 @@ std::uint64_t begin_reading(thread& t, std::uint64_t bits, int mn, bool mn_major
       });
     }
     check_settled(t, in, address, false, "wgmma", where);
+    see(in, address);
     granule& g = in.sm90.granule_at(address);
     ++g.reads;
     g.read = where;
@@ -223,6 +285,33 @@ void issue(thread& t, warpgroup_step& step) {
   if (call.fragment == nullptr)
     step.hash = begin_reading(t, call.a_bits, kRows, call.a_mn_major, step.where);
   step.hash ^= 3 * begin_reading(t, call.b_bits, call.n, call.b_mn_major, step.where);
+}
+
+// Wavefronts of an operand in shared memory: eight rows of 16 bytes are one, if in different banks.
+unsigned wavefronts_of(std::uint64_t bits, int mn, bool mn_major) {
+  constexpr unsigned kRows8 = 8, kBankGroups = 8;
+  std::array<std::array<unsigned char, kBankGroups>, 64> counts{};  // of each chunk of eight lines
+  unsigned sum = 0;
+  descriptor::of(bits).for_each_chunk(mn, mn_major, [&](int line, int chunk, unsigned address) {
+    auto& banks = counts[static_cast<std::size_t>(chunk)];
+    if (line % kRows8 == 0) banks = {};
+    const unsigned most = *std::max_element(banks.begin(), banks.end());
+    sum += ++banks[address / kGranule % kBankGroups] > most ? 1u : 0u;
+  });
+  return sum;
+}
+
+// A warp's share of the operands.
+async_traffic traffic_of(const wgmma_call& call) {
+  constexpr unsigned kWarps = 4, kBytesAlongK = 32;
+  async_traffic sum;
+  const auto add = [&](std::uint64_t bits, int mn, bool mn_major) {
+    sum.bytes += static_cast<unsigned>(mn) * kBytesAlongK / kWarps;
+    sum.passes += wavefronts_of(bits, mn, mn_major) / kWarps;
+  };
+  if (call.fragment == nullptr) add(call.a_bits, kRows, call.a_mn_major);
+  add(call.b_bits, call.n, call.b_mn_major);
+  return sum;
 }
 
 // Computes MMAs of a warpgroup.
@@ -250,7 +339,7 @@ class executor {
     }
     auto& sums = step.sums->values;
     if (!call.accumulate) std::fill(sums.begin(), sums.end(), 0.0f);
-    multiply(sums.data(), a.data(), b.data(), n, k);
+    (bytes_of(call.a) == 1 ? multiply_fp8 : multiply)(sums.data(), a.data(), b.data(), n, k);
   }
 
  private:
@@ -340,6 +429,11 @@ void wgmma(const wgmma_call& call, here where) {
   thread& t = running();
   warpgroup_state& w = warpgroup_of(t, where);
   warpgroup_step& step = reach(instruction::mma, 0, call, where);
+  if (watching != nullptr) {
+    watching->start_async(async_access::wgmma,
+                          t.linear % 32 == 0 ? traffic_of(call) : async_traffic{},
+                          __builtin_return_address(0));
+  }
   if (step.arrived == 1) find_accumulators(t, w, step);
   take_registers(t, step, call);
   if (step.arrived == kThreads) issue(t, step);
@@ -348,6 +442,7 @@ void wgmma(const wgmma_call& call, here where) {
 void wgmma_fence(here where) {
   if (reach(instruction::fence, 0, {}, where).arrived == 1)
     warpgroup_of(running(), where).fenced = true;
+  for (seen_fragment& f : running().sm90.fragments) f.words = words_at(f.at);
 }
 
 void wgmma_commit(here where) { reach(instruction::commit, 0, {}, where); }

@@ -26,6 +26,9 @@ void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here 
 // If `waits`, returns whether `vote` was true for any of the threads.
 bool named_barrier(int id, unsigned threads, bool waits, bool vote, here where);
 
+// Registers of the calling thread from now on. A request waits until others have released enough.
+void change_registers(unsigned count, bool requests, here where);
+
 unsigned cluster_rank();
 void cluster_sync(here where);
 // From the same address in the shared memory of another block of the cluster.
