@@ -249,11 +249,25 @@ TEST_CASE("a kernel for sm_90 with one wrong line is told which", "[cli][hostile
        {"hopper:no_last_read_wait",
         "error",
         {"a block has ended before a store by TMA (hopper.cu:", ") has read its tile"}},
+       {"hopper:two_releases",
+        "error",
+        {"(hopper.cu:",
+         ") ends two phases while thread (128,0,0) is at mbarrier.wait(0) "
+         "(hopper.cu:",
+         ") for the first, whose end it may miss"}},
        {"hopper:no_first_cluster_sync", "error", {not_initialised, ") has not been initialised"}},
        {"hopper:no_last_cluster_sync",
         "error",
         {"mbarrier.arrive_in() (hopper.cu:", ") reaches block 0 of the cluster, which has ended"}}},
       "cpu", "sizes = ['256x256x320']\ndtype = 'f16'");
+}
+
+TEST_CASE("tier quick has enough k tiles for the faults of a pipeline", "[cli][hostile]") {
+  const auto ran = run_hostile("validate hopper:early_release --device cpu --tier quick");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("256x384x1152 f16: kernel hopper_kernel") &&
+                          ContainsSubstring(") reads before wgmma_wait()"));
 }
 
 TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.gpu]") {

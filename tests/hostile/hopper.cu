@@ -32,6 +32,7 @@ enum class fault {
   no_proxy_fence,
   no_read_wait,
   no_last_read_wait,
+  two_releases,
   no_first_cluster_sync,
   no_last_cluster_sync
 };
@@ -82,7 +83,7 @@ __device__ void produce(const tensor_maps& maps, shared& s, int row, int col, in
 template <fault kFault, int kBlocks>
 __device__ void consume(shared& s, int k_tiles, float (&acc)[kBN / 2]) {
   const auto release = [&](int stage) {
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x % (kFault == fault::two_releases ? 64 : 128) != 0) return;
     for (unsigned block = 0; block < kBlocks; ++block) {
       if constexpr (kBlocks == 1) {
         s.empty[stage].arrive();
@@ -192,7 +193,7 @@ KZOO_PLUGIN("hopper", "Kernels for sm_90 with one wrong line", FAULT(none), FAUL
             FAULT(too_many_bytes), FAULT(no_empty_wait), FAULT(one_tile_less), FAULT(no_full_wait),
             FAULT(no_wgmma_fence), FAULT(no_commit), FAULT(no_wgmma_wait), FAULT(early_release),
             FAULT(no_proxy_fence), FAULT(no_read_wait), FAULT(no_last_read_wait),
-            (kzoo::variant<hopper<fault::none, 2>>("cluster", "right")),
+            FAULT(two_releases), (kzoo::variant<hopper<fault::none, 2>>("cluster", "right")),
             (kzoo::variant<hopper<fault::no_first_cluster_sync, 2>>("no_first_cluster_sync",
                                                                     "one line away")),
             (kzoo::variant<hopper<fault::no_last_cluster_sync, 2>>("no_last_cluster_sync",

@@ -112,45 +112,6 @@ void multiply(float* sums, const float* a, const float* b, int n, int k) {
   }
 }
 
-typedef int four_int __attribute__((vector_size(16)));
-
-// Like multiply(), as a GPU adds products of fp8: an instruction's products and the accumulator are
-// cut to multiples of 2^-13 of the power of two in the largest of them. Source: DeepSeek-AI,
-// "DeepSeek-V3 Technical Report" (2024), 3.3.2 and Appendix B.
-void multiply_fp8(float* sums, const float* a, const float* b, int n, int k) {
-  constexpr float kLast = 0x1p-13f;
-  constexpr int kExponent = 0x7f800000, kMagnitude = 0x7fffffff;
-  const auto magnitude = [](four x) { return (four_int)x & kMagnitude; };
-  for (int row = 0; row < kRows; ++row) {
-    for (int col = 0; col < n; col += 4) {
-      auto* to = reinterpret_cast<four*>(sums + row * n + col);
-      const auto product = [&](int i) {
-        return a[row * k + i] * *reinterpret_cast<const four*>(b + i * n + col);
-      };
-      four whole = *to;
-      four_int most = magnitude(whole);
-      for (int i = 0; i < k; ++i) {
-        const four x = product(i);
-        const four_int m = magnitude(x);
-        most = m > most ? m : most;
-        whole += x;
-      }
-      const four_int exponents = most & kExponent;
-      bool is_usual = true;  // no infinities, nor numbers near zero alone
-      for (int j = 0; j < 4; ++j)
-        is_usual = is_usual && exponents[j] > 14 << 23 && exponents[j] < 240 << 23;
-      if (!is_usual) {
-        *to = whole;
-        continue;
-      }
-      const four unit = (four)exponents * kLast, units = 1.0f / unit;
-      four_int sum = __builtin_convertvector(*to * units, four_int);
-      for (int i = 0; i < k; ++i) sum += __builtin_convertvector(product(i) * units, four_int);
-      *to = __builtin_convertvector(sum, four) * unit;
-    }
-  }
-}
-
 // The place of a thread's accumulator `i` in 64 x n.
 std::size_t place_of(unsigned thread, int i, int n) {
   const auto t = static_cast<int>(thread);
@@ -339,7 +300,7 @@ class executor {
     }
     auto& sums = step.sums->values;
     if (!call.accumulate) std::fill(sums.begin(), sums.end(), 0.0f);
-    (bytes_of(call.a) == 1 ? multiply_fp8 : multiply)(sums.data(), a.data(), b.data(), n, k);
+    multiply(sums.data(), a.data(), b.data(), n, k);
   }
 
  private:

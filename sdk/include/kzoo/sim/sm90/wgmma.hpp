@@ -1,6 +1,6 @@
 // wgmma (sm_90a) in the simulator. Behind wgmma.hpp. Products are computed as late as possible: by
 // the wait for their group. Until then their accumulators contain NaN. Products are exact, and
-// added to the accumulator sequentially along K; those of fp8 in fixed point, with 14 bits.
+// added to the accumulator sequentially along K, for all types.
 #pragma once
 
 #include <cstdint>
