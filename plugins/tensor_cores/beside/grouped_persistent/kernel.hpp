@@ -192,6 +192,8 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
       // The group ends above this warpgroup's rows: nothing to multiply.
       for (int k_tile = 0; k_tile < k_tiles; ++k_tile, state.advance()) {
         sync.full[state.stage].wait(state.parity);
+        // Without it, the stage might be full again before the last warp has seen that it was.
+        kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);
         release(state.stage);
       }
     }
