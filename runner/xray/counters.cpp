@@ -74,7 +74,7 @@ std::string on_shared(const line_counts& l) {
 std::string advice_on(const line_counts& l) {
   // An unavoidable extra sector of an unaligned row is not worth advice.
   constexpr double kWorthIt = 1.25;
-  if (double(l.counts.passes) < kWorthIt * double(l.counts.ideal)) return "";
+  if (double(l.counts.passes) <= kWorthIt * double(l.counts.ideal)) return "";
   if (l.worst.mask == 0) return cost_text(l);  // not of lanes
   return is_shared(l.kind) ? on_shared(l) : on_global(l);
 }

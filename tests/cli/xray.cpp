@@ -101,6 +101,21 @@ TEST_CASE("xray counts what Nsight Compute counts on an H200", "[cli]") {
   }
 }
 
+// In one block: 6 boxes of 16 KB or 8 KB; 64 warps' parts of wgmma with 64 x 16 and 16 x 128.
+TEST_CASE("xray counts what TMA copies, and wgmma reads", "[cli]") {
+  const auto ran = runner("xray tensor --json - --sizes 128 --cell tma:128x128x64");
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  const json totals = ran.json().at("cells").at(0).at("launches").at(0).at("totals");
+  const json& loads = totals.at("TMA load");
+  CHECK(loads.at("requests") == 6);
+  CHECK(loads.at("bytes") == 2 * 128 * 128 * 2);
+  CHECK(loads.at("sectors") == 2 * 128 * 128 * 2 / 32);
+  const json& operands = totals.at("wgmma");
+  CHECK(operands.at("requests") == 64);
+  CHECK(operands.at("wavefronts") == 64 * (64 + 128) * 16 * 2 / 4 / 128);
+}
+
 TEST_CASE("Nsight Compute counts here what it counted on an H200", "[cli][.ncu]") {
   needs_gpu();
   const json all =

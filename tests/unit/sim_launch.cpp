@@ -1,3 +1,5 @@
+#include <kzoo/dependent_launch.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -35,6 +37,9 @@ __global__ void store_arguments(double* out, big_argument big, long long wide, f
 }
 
 __global__ void nothing() {}
+__global__ void wait_if(bool waits) {
+  if (waits && threadIdx.x == 0) kzoo::wait_for_previous();
+}
 
 // Each block waits for the last one.
 __global__ void wait_for_last_block(int* flag) {
@@ -85,6 +90,17 @@ std::string refused(kzoo::launch_config config) {
 }
 
 }  // namespace
+
+TEST_CASE("a dependent launch waits for the previous launch", "[sim]") {
+  const auto launch = [](bool dependent, bool waits) {
+    return error_text(KZOO_ERROR, [&] {
+      kzoo::launch({.grid = dim3(2), .block = dim3(32), .dependent = dependent}, wait_if, waits);
+    });
+  };
+  CHECK(launch(true, true) == "no error");
+  CHECK(launch(false, false) == "no error");
+  CHECK(launch(true, false) == "kernel wait_if: a dependent launch without wait_for_previous()");
+}
 
 TEST_CASE("blocks may wait for more blocks than there are OS threads", "[sim]") {
   int flag = 0;

@@ -55,6 +55,9 @@ unsigned thread_count() {
   return std::clamp(std::thread::hardware_concurrency(), 1u, kDefaultMostThreads);
 }
 
+// Whether a thread of the launch that runs has called wait_for_previous().
+std::atomic<bool> waited{false};
+
 struct job {
   explicit job(const grid_request& r)
       : request(r),
@@ -120,6 +123,7 @@ class pool {
     const std::lock_guard one_launch_at_a_time(launch_);
     if (watching != nullptr) watching->begin_launch(work.request);
     install_fault_handler();
+    waited = false;
     const auto helpers = static_cast<unsigned>(
         std::min<std::uint64_t>(work.count, most_threads_for(work.request, threads_)));
     std::unique_lock lock(mutex_);
@@ -133,6 +137,11 @@ class pool {
     // Does not wait for helpers that wake up after all blocks have been taken.
     done_.wait(lock, [&] { return busy_ == 0 && work.is_done(); });
     wanted_ = 0;
+    if (work.request.dependent && !waited && !work.failed) {
+      work.report(0, std::make_exception_ptr(error(
+                         KZOO_ERROR, "kernel " + symbol_name(work.request.kernel) +
+                                         ": a dependent launch without wait_for_previous()")));
+    }
   }
 
   // With one helper more, if all are busy.
@@ -189,6 +198,10 @@ opt_in_table& opt_ins() {
 observer* watching = nullptr;
 
 void begin_another_block() { pool::instance().begin_another_block(); }
+
+void wait_for_previous() {
+  if (!waited.load(std::memory_order_relaxed)) waited = true;
+}
 
 void run_grid(const grid_request& request) {
   if (current != nullptr) fail("kzoo::launch was called by device code");

@@ -35,7 +35,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...),
   }
   const kernel_call<P...> call{kernel, values};
   sim::run_grid({config.grid, config.block, config.dynamic_shared, address,
-                 &kernel_call<P...>::invoke, &call, config.cluster});
+                 &kernel_call<P...>::invoke, &call, config.cluster, config.dependent});
   next_launch(config, nullptr);
 }
 

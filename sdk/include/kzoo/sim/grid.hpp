@@ -15,6 +15,7 @@ struct grid_request {
   void (*call)(const void* closure);
   const void* closure;
   dim3 cluster = dim3(1);  // divides the grid
+  bool dependent = false;
 };
 
 // Runs all blocks on KZOO_SIM_THREADS OS threads, 1 to 256 (default: the machine's, at most 16),
@@ -22,6 +23,9 @@ struct grid_request {
 // belong to no block. After a block fails, starts no further block and throws its error. Launches
 // from several host threads run one after the other.
 void run_grid(const grid_request& request);
+
+// Device code. A dependent launch in which no thread calls it is an error.
+void wait_for_previous();
 
 // Bytes of dynamic shared memory that the kernel may have: the maximum given to
 // allow_dynamic_shared, or 48 KB.
