@@ -54,7 +54,8 @@ class variant : public wgmma::hopper_variant {
   void run(const G& g, const kzoo_arguments& arguments) const {
     const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
     bool copied = false;
-    multiply(with_copies(g, after_sums(g, arguments), stream, copied), arguments, copied);
+    const G of = with_copies(g, after_sums(g, arguments), stream, copied);
+    multiply(of, arguments, copied);
   }
 
  protected:
