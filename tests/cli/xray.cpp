@@ -116,6 +116,15 @@ TEST_CASE("xray counts what TMA copies, and wgmma reads", "[cli]") {
   CHECK(operands.at("wavefronts") == 64 * (64 + 128) * 16 * 2 / 4 / 128);
 }
 
+TEST_CASE("xray follows stores, thread by thread, to what wgmma reads", "[cli]") {
+  const auto source = source_folder() / "tests" / "fixtures" / "stores_after_fence.cu";
+  const auto ran = runner("xray tensor --sizes 128 --plugins " + shell_word(source.string()));
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("wgmma (stores_after_fence.cu:27) reads byte 0 of dynamic "
+                                        "shared memory, which a thread has written without "
+                                        "fence_async_proxy() since"));
+}
+
 TEST_CASE("Nsight Compute counts here what it counted on an H200", "[cli][.ncu]") {
   needs_gpu();
   const json all =
