@@ -1,6 +1,6 @@
 // Whatever dispatch may choose computes the product, in the workspace that it asks for: each of the
 // model's candidates runs in the simulator, also those that a small problem does not get.
-#include <dispatch/dispatch.hpp>
+#include <fast_fp32/dispatch/dispatch.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
 // What dispatch's model chooses: at shapes where it is plain which kernel is right, and that
 // whatever it chooses takes the problem, at shapes of all kinds.
 #include <fmt/format.h>
-#include <dispatch/model.hpp>
+#include <fast_fp32/dispatch/model.hpp>
 
 #include <cstdlib>
 #include <fstream>

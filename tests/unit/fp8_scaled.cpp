@@ -1,6 +1,6 @@
 // fp8_scaled: which scale an accumulator is multiplied by.
 
-#include <tensor_cores/beside/fp8_scaled/scales.hpp>
+#include <hopper/fp8_scaled/scales.hpp>
 
 #include <kzoo/launch.hpp>
 

@@ -1,5 +1,5 @@
 // fused_persistent: the errors of its activations, and what it makes of a thread's accumulators.
-#include <tensor_cores/beside/fused_persistent/finished.hpp>
+#include <hopper/fused_persistent/finished.hpp>
 
 #include "core/problem.hpp"
 #include "reference/epilogue.hpp"

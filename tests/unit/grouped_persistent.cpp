@@ -1,6 +1,6 @@
 // grouped_persistent: which tiles its blocks compute.
 
-#include <tensor_cores/beside/grouped_persistent/group_walk.hpp>
+#include <hopper/grouped_persistent/group_walk.hpp>
 
 #include <kzoo/launch.hpp>
 

@@ -42,13 +42,13 @@ function(expect what pattern)
   endif()
 endfunction()
 
-set(tree fp32/01_naive fp32/2_coalesced fp32/10_pipelined fp32/beside/coarsened fp32/common
+set(tree fp32/01_naive fp32/2_coalesced fp32/10_pipelined detours/coarsened fp32/common
          libraries/serial)
 configure(${tree})
 expect(names "^naive coalesced pipelined coarsened serial$")
 configure(${tree} mine)
 expect(names "^naive coalesced pipelined coarsened serial mine$")
 configure(${tree} fp32/mine)
-expect(names "^naive coalesced pipelined coarsened mine serial$")
+expect(names "^naive coalesced pipelined mine coarsened serial$")
 configure(${tree} mine/naive)
 expect(fault "another folder has a plugin naive")

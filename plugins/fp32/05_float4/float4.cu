@@ -1,6 +1,7 @@
 // 16-byte accesses. Each thread loads one float4 of each tile. A's tile is stored transposed, so
 // that the values of A that a thread needs for one k are neighbours in shared memory too. A
-// thread's elements of C are a contiguous TM x TN patch, read and written four at a time.
+// thread's elements of C are a contiguous TM x TN patch, read and written four at a time: we give
+// up interleaving for one step.
 
 #include <fp32/common/tiling.hpp>
 #include <fp32/common/vec4.hpp>
@@ -23,7 +24,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   static_assert(Tile::kBK * Tile::kBN == 4 * Tile::kThreads);
 
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
-  const float *a_from = &g.a_at(row0 + a_row, a_k), *b_from = &g.b_at(b_k, col0 + b_col);
+  const float *a_from = nullptr, *b_from = nullptr;  // only the aligned kernel uses them
+  if constexpr (kAligned) a_from = &g.a_at(row0 + a_row, a_k), b_from = &g.b_at(b_k, col0 + b_col);
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
     // Aligned: by pointers that walk along K, without index arithmetic; equivalent to
     // a4 = *(const float4*)a_from. Predicated: by indices, which can be tested; equivalent to
@@ -32,8 +34,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
         kAligned ? common::load_vec4(a_from) : common::load_a<false>(g, row0 + a_row, k0 + a_k);
     const float4 b4 =
         kAligned ? common::load_vec4(b_from) : common::load_b<false>(g, k0 + b_k, col0 + b_col);
-    a_from += Tile::kBK;
-    b_from += Tile::kBK * g.ldb;
+    if constexpr (kAligned) a_from += Tile::kBK, b_from += Tile::kBK * g.ldb;
     a_tile[a_k][a_row] = a4.x;
     a_tile[a_k + 1][a_row] = a4.y;
     a_tile[a_k + 2][a_row] = a4.z;

@@ -26,14 +26,14 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   static_assert(Tile::kBK * Tile::kBN == 4 * Tile::kThreads);
 
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
-  const float *a_from = &g.a_at(row0 + a_row, a_k), *b_from = &g.b_at(b_k, col0 + b_col);
+  const float *a_from = nullptr, *b_from = nullptr;  // only the aligned kernel uses them
+  if constexpr (kAligned) a_from = &g.a_at(row0 + a_row, a_k), b_from = &g.b_at(b_k, col0 + b_col);
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
     const float4 a4 =
         kAligned ? common::load_vec4(a_from) : common::load_a<false>(g, row0 + a_row, k0 + a_k);
     const float4 b4 =
         kAligned ? common::load_vec4(b_from) : common::load_b<false>(g, k0 + b_k, col0 + b_col);
-    a_from += Tile::kBK;
-    b_from += Tile::kBK * g.ldb;
+    if constexpr (kAligned) a_from += Tile::kBK, b_from += Tile::kBK * g.ldb;
     a_tile[Layout::at(a_k, a_row)] = a4.x;
     a_tile[Layout::at(a_k + 1, a_row)] = a4.y;
     a_tile[Layout::at(a_k + 2, a_row)] = a4.z;

@@ -17,7 +17,7 @@ namespace common {
 
 // BlocksPerSm is for __launch_bounds__: two blocks on an SM, so that one computes while the other
 // waits at a barrier, unless a thread has more than 64 accumulators; 0 leaves it to the compiler.
-template <int BM, int BN, int BK, int TM, int TN, int BlocksPerSm = TM* TN <= 64 ? 2 : 1>
+template <int BM, int BN, int BK, int TM, int TN, int BlocksPerSm = (TM * TN <= 64) ? 2 : 1>
 struct tiling : kzoo::tile_grid<BM, BN, BN / TN, BM / TM> {
   static constexpr int kBM = BM, kBN = BN, kBK = BK, kTM = TM, kTN = TN;
   static constexpr int kThreadsX = BN / TN, kThreadsY = BM / TM, kThreads = kThreadsX * kThreadsY;

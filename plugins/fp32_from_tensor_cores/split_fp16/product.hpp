@@ -9,10 +9,10 @@
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
 #include <kzoo/wgmma.hpp>
-#include <tensor_cores/common/partial_sums.hpp>
+#include <hopper/common/partial_sums.hpp>
 #include <tensor_cores/common/producer_consumer.hpp>
-#include <tensor_cores/common/soft_barriers.hpp>
-#include <tensor_cores/common/stream_k_schedule.hpp>
+#include <hopper/common/soft_barriers.hpp>
+#include <hopper/common/stream_k_schedule.hpp>
 
 #include "epilogue.hpp"
 #include "parts.hpp"

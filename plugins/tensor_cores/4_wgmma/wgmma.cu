@@ -14,8 +14,8 @@ namespace wgmma {
 // started. So a stage is free one k tile later than in mma, and the copies are kStages - 2 ahead.
 //
 //   stage   0          1           2         3           (kStages = 4)
-//           running    starting    arriving  loading     start k tile 1, wait for 0, load 3
-//           loading    running     starting  arriving    start k tile 2, wait for 1, load 4
+//           running    starting    arriving  loading     start k tile 1, load 3, wait for 0
+//           loading    running     starting  arriving    start k tile 2, load 4, wait for 1
 template <class G, class Tile>
 __device__ __forceinline__ void multiply(const common::a_view<G>& a, const common::b_view<G>& b,
                                          int k_tiles, int row0, int col0, int warpgroup_row,

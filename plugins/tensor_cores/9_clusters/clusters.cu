@@ -96,7 +96,7 @@ struct traits {
   template <class G>
   static constexpr std::size_t kBytes =
       smem_layout<G, Tile>::kBytes +
-      Tile::kWarpgroups* c_panel_buffers<typename G::c_type, Tile>::kBytes +
+      c_panel_buffers<typename G::c_type, Tile>::kBytes * Tile::kWarpgroups +
       sizeof(barriers<Tile::kStages>);
   template <class G>
   static constexpr bool kCanStoreByTma = sizeof(typename G::c_type) == 2;

@@ -1,0 +1,38 @@
+#pragma once
+// The tiles of split_k's kernel that are chosen from, the largest first.
+
+#include <fp32/13_pipelined/pipelined.hpp>
+#include <fast_fp32/repacked/repacked.hpp>
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+namespace dispatch {
+
+using tile_types = std::tuple<split_k::tiling<128, 256, 16, 64, 64, 16, 8, 5, 1, 1>,
+                              split_k::tiling<128, 128, 16, 64, 64, 16, 8, 4, 1, 2>,
+                              split_k::tiling<128, 64, 32, 64, 64, 16, 8, 4, 4, 1>,
+                              split_k::tiling<64, 64, 32, 64, 64, 16, 8, 4, 4, 2>,
+                              split_k::tiling<64, 32, 32, 64, 32, 8, 8, 4, 4, 3>,
+                              split_k::tiling<32, 32, 32, 32, 32, 8, 4, 4, 4, 4>>;
+// pipelined's kernel with the first of these tiles: its main loop is 2 % faster than split_k's.
+using pipelined_kernel = pipelined::variant<128, 256, 16, 5, 1, 1>;
+inline constexpr int kTiles = std::tuple_size_v<tile_types>;
+
+// Calls body(std::type_identity<Tile>) for tile number i.
+template <class Body>
+decltype(auto) with_tile(int i, const Body& body) {
+  using result = decltype(body(std::type_identity<std::tuple_element_t<0, tile_types>>{}));
+  using call = result (*)(const Body&);
+  static constexpr auto kCalls = []<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return std::array<call, kTiles>{[](const Body& b) -> result {
+      return b(std::type_identity<std::tuple_element_t<kIndex, tile_types>>{});
+    }...};
+  }
+  (std::make_index_sequence<kTiles>{});
+  return kCalls[static_cast<std::size_t>(i)](body);
+}
+
+}  // namespace dispatch

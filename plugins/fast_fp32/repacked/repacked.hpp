@@ -1,0 +1,62 @@
+#pragma once
+// split_k's kernel after the copies: tiles of any size, the last wave shared as in stream_k.
+
+#include <fast_fp32/common/simulated.hpp>
+#include <fast_fp32/split_k/split_k.hpp>
+
+#include "packing.hpp"
+
+namespace repacked {
+
+// The copies and the kernel, with a schedule that is decided elsewhere.
+template <class Tile>
+class product {
+ public:
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    if (!packing(p, true).countable()) return "a copy of A and B has more than 2^30 tiles";
+    const char* const reason = common::too_many_tiles<Tile>(p);
+    return reason != nullptr ? reason : Tile::too_much_shared_memory(d);
+  }
+  product(const packing& copies, const common::stream_k& work) : packing_(copies), work_(work) {
+    split_k::product<Tile>::prepare();
+  }
+  static std::size_t workspace_bytes(const packing& copies, const common::stream_k& work) {
+    return copies.bytes() + split_k::product<Tile>::workspace_bytes(work);
+  }
+  // `dependent`: the kernel may begin as the copies end, where all code is for sm_90.
+  template <kzoo::layout kLayout>
+  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args,
+           bool dependent = false) const {
+    const auto stream = static_cast<kzoo::stream_t>(args.stream);
+    const kzoo::gemm<float> operands = packing_.pack(g, args.workspace, stream);
+    kzoo::gemm<float> c = operands;
+    c.n = g.n;
+    product_.run(operands, c, work_, static_cast<unsigned char*>(args.workspace) + packing_.bytes(),
+                 stream, dependent && packing_.any());
+  }
+  // A batch in one launch, without copies and with a schedule that divides no tile.
+  void run_at_once(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
+    product_.run(all, all, work_, args.workspace, static_cast<kzoo::stream_t>(args.stream));
+  }
+
+ private:
+  packing packing_;
+  common::stream_k work_;
+  split_k::product<Tile> product_;
+};
+
+template <class Tile, bool kSimulated>
+class variant : public common::simulated<kSimulated>, public product<Tile> {
+ public:
+  using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;  // one product after the other
+  static constexpr unsigned compute_capability = 80;
+
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    return product<Tile>::workspace_bytes(packing(p, true), common::make_stream_k<Tile>(p, d));
+  }
+  variant(const kzoo_problem& p, const kzoo_device& d)
+      : product<Tile>(packing(p, true), common::make_stream_k<Tile>(p, d)) {}
+};
+
+}  // namespace repacked
