@@ -113,7 +113,7 @@ TEST_CASE("times agree with those of an independent loop of CUDA events", "[cli]
   const kzoo::test::scratch_folder folder;
   const auto file = folder.write(
       "pair.toml",
-      "plugins = ['pipelined:128x64x32_s4_k4', 'double_buffer:128x128x8_8x8']\n[problem]\n");
+      "plugins = ['sliced_k:128x64x32_s4_k4', 'double_buffer:128x128x8_8x8']\n[problem]\n");
   for (const int n : {512, 1024, 4096}) {
     const auto ran =
         runner(fmt::format("{} --device cuda --sizes {} --json - --no-journal", file, n));

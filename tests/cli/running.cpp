@@ -56,11 +56,11 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
   CHECK_THAT(compared.out, ContainsSubstring("20x20x20 bf16->f32 tt"));
 }
 
-TEST_CASE("wmma takes every layout, and C in fp32", "[cli]") {
+TEST_CASE("wmma_every_type takes every layout, and C in fp32", "[cli]") {
   const scratch_folder folder;
   const auto file =
       folder.write("new.toml",
-                   "plugins = ['wmma:128x256x32_64x64']\n[problem]\nsizes = ['33x20x41']\n"
+                   "plugins = ['wmma_every_type:128x256x32_64x64']\n[problem]\nsizes = ['33x20x41']\n"
                    "layout = ['nn', 'nt', 'tn', 'tt']\ndtype = ['bf16', 'f16->f32']\n");
   const auto ran = runner(file + " --device cpu --no-journal --json -");
   INFO(ran.err);

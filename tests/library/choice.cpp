@@ -68,7 +68,7 @@ TEST_CASE("of a list of names the first kernel that takes the problem computes i
 
 TEST_CASE(
     "a kernel that computes in less than fp32 is not called, a split one if that is allowed") {
-  CHECK_THROWS_WITH(kernel_for(kzoo::handle(on_cpu("wmma")), 64, 64, 64),
+  CHECK_THROWS_WITH(kernel_for(kzoo::handle(on_cpu("wmma_every_type")), 64, 64, 64),
                     ContainsSubstring("options.precision does not allow"));
   kzoo::handle_options options = on_cpu("split_tf32,serial:ikj");
   CHECK(kernel_for(kzoo::handle(options), 64, 64, 64) == "serial:ikj");
@@ -145,9 +145,9 @@ TEST_CASE("a tuned table chooses for its problems, and for others the nearest on
 
 TEST_CASE("where the nearest kernel of a table declines the next one is asked") {
   const scratch_folder folder;
-  // wmma computes in TF32.
+  // wmma_every_type computes in TF32.
   const kzoo::handle handle(
-      on_cpu("serial:ikj", folder.write("tuned.json", table("wmma", "128x64x32_64x32"))));
+      on_cpu("serial:ikj", folder.write("tuned.json", table("wmma_every_type", "128x64x32_64x32"))));
   CHECK(kernel_for(handle, 64, 64, 64) == "serial:ijk");
 }
 

@@ -32,32 +32,52 @@ const fs::path kPlugins = kzoo::test::source_folder() / "plugins";
 constexpr int kLimit = 40;
 // A step that is a new machine: other instructions, another main loop, another schedule.
 constexpr int kMachineLimit = 60;
-const std::set<std::string> kMachines{"multistage", "stream_k", "pipelined", "wmma", "wgmma"};
+const std::set<std::string> kMachines{"warp_specialized"};
+// Lines of code in headers that no earlier step had.
+constexpr int kHeaderLimit = 110;
+const std::map<std::string, int> kHeaderLimits{{"cp_async", 145}, {"stream_k", 140}, {"tma", 215}};
 
 struct step {
   std::string name;
   fs::path folder;
   std::vector<std::string> code;    // of NAME.cu, after that of NAME.hpp
   std::map<fs::path, int> to_read;  // the files of plugins/ that it consists of, with their lines
+  std::map<fs::path, int> sdk;      // the headers of the SDK that these include, likewise
 };
 
-// What a file includes of plugins/, relative to it or to the file.
-std::vector<fs::path> includes_of(const fs::path& file) {
+// What a file includes from one of these folders.
+std::vector<fs::path> includes_of(const fs::path& file, const std::vector<fs::path>& folders) {
   static const std::regex kInclude(R"(^#include [<"]([^>"]+)[>"])");
   std::vector<fs::path> all;
   for (const std::string& line : lines_of(file)) {
     std::smatch match;
     if (!std::regex_search(line, match, kInclude)) continue;
-    for (const fs::path& base : {file.parent_path(), kPlugins}) {
+    for (const fs::path& base : folders) {
       if (const fs::path header = base / match[1].str(); fs::exists(header)) all.push_back(header);
     }
   }
   return all;
 }
 
-void add_to_read(const fs::path& file, std::map<fs::path, int>& all) {
-  if (!all.emplace(file.lexically_normal(), static_cast<int>(lines_of(file).size())).second) return;
-  for (const fs::path& header : includes_of(file)) add_to_read(header, all);
+std::vector<fs::path> plugin_headers_of(const fs::path& file) {
+  return includes_of(file, {file.parent_path(), kPlugins});
+}
+
+bool add_file(const fs::path& file, std::map<fs::path, int>& all) {
+  return all.emplace(file.lexically_normal(), static_cast<int>(lines_of(file).size())).second;
+}
+
+void add_to_read(const fs::path& file, step& s) {
+  if (!add_file(file, s.to_read)) return;
+  for (const fs::path& header : includes_of(file, {kPlugins / "../sdk/include"}))
+    add_file(header, s.sdk);
+  for (const fs::path& header : plugin_headers_of(file)) add_to_read(header, s);
+}
+
+int lines_in(const std::map<fs::path, int>& files) {
+  int all = 0;
+  for (const auto& [file, lines] : files) all += lines;
+  return all;
 }
 
 // Without comments, indentation, includes, the step's own name and its table of variants.
@@ -79,12 +99,12 @@ std::vector<step> steps_of(const std::string& ladder) {
     std::smatch match;
     const std::string folder = entry.path().filename();
     if (!std::regex_match(folder, match, kStep)) continue;
-    step s{match[2], entry.path(), {}, {}};
+    step s{match[2], entry.path(), {}, {}, {}};
     for (const char* kind : {".hpp", ".cu"}) {
       if (const fs::path file = s.folder / (s.name + kind); fs::exists(file))
         add_code(file, s.name, s.code);
     }
-    add_to_read(s.folder / (s.name + ".cu"), s.to_read);
+    add_to_read(s.folder / (s.name + ".cu"), s);
     CHECK(numbered.emplace(std::stoi(match[1]), s).second);
   }
   std::vector<step> steps;
@@ -111,41 +131,56 @@ struct change {
   int removed, added;
   std::vector<std::string> new_headers;  // which no step before it had
   int included;                          // those of them that NAME.cu itself includes
+  int header_code;                       // lines of code in the new headers
+  int sdk_lines;                         // lines in headers of the SDK that no step before it had
 };
+
+bool any_of_before(const std::vector<step>& steps, std::size_t i, auto has) {
+  return std::any_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i), has);
+}
 
 change between(const std::vector<step>& steps, std::size_t i) {
   const int same = common_lines(steps[i - 1].code, steps[i].code);
   change c{static_cast<int>(steps[i - 1].code.size()) - same,
            static_cast<int>(steps[i].code.size()) - same,
            {},
+           0,
+           0,
            0};
   std::set<fs::path> direct;
-  for (const fs::path& header : includes_of(steps[i].folder / (steps[i].name + ".cu")))
+  for (const fs::path& header : plugin_headers_of(steps[i].folder / (steps[i].name + ".cu")))
     direct.insert(header.lexically_normal());
   for (const auto& [file, lines] : steps[i].to_read) {
     const bool seen =
-        std::any_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const step& before) { return before.to_read.contains(file); });
+        any_of_before(steps, i, [&](const step& before) { return before.to_read.contains(file); });
     const bool counted = file.parent_path() == steps[i].folder && file.stem() == steps[i].name;
     if (seen || counted) continue;
     c.new_headers.push_back(file.filename());
     c.included += direct.contains(file);
+    std::vector<std::string> code;
+    add_code(file, steps[i].name, code);
+    c.header_code += static_cast<int>(code.size());
+  }
+  for (const auto& [file, lines] : steps[i].sdk) {
+    if (!any_of_before(steps, i, [&](const step& before) { return before.sdk.contains(file); }))
+      c.sdk_lines += lines;
   }
   return c;
 }
 
 std::string table(const std::vector<step>& steps) {
   std::string text =
-      "\n| step | lines of code | removed, added | new header | files, lines to read |\n"
-      "|---|---:|---:|---|---:|\n";
+      "\n| step | lines of code | removed, added | new header | its code | new in the SDK | files, "
+      "lines to read | SDK: files, lines |\n|---|---:|---:|---|---:|---:|---:|---:|\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const step& s = steps[i];
-    int lines = 0;
-    for (const auto& [file, count] : s.to_read) lines += count;
     const change c = i > 0 ? between(steps, i) : change{};
-    text += fmt::format("| {} | {} | {} | {} | {}, {} |\n", s.name, s.code.size(),
-                        i > 0 ? fmt::format("−{} +{}", c.removed, c.added) : "",
-                        fmt::join(c.new_headers, ", "), s.to_read.size(), lines);
+    const auto or_nothing = [](int count) { return count > 0 ? fmt::to_string(count) : ""; };
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {}, {} | {}, {} |\n", s.name,
+                        s.code.size(), i > 0 ? fmt::format("−{} +{}", c.removed, c.added) : "",
+                        fmt::join(c.new_headers, ", "), or_nothing(c.header_code),
+                        or_nothing(c.sdk_lines), s.to_read.size(), lines_in(s.to_read),
+                        s.sdk.size(), lines_in(s.sdk));
   }
   return text + "\n";
 }
@@ -161,6 +196,8 @@ TEST_CASE("a step of a ladder differs from the one before it by its idea") {
       CHECK(std::max(c.removed, c.added) <=
             (kMachines.contains(steps[i].name) ? kMachineLimit : kLimit));
       CHECK(c.included <= 1);
+      const auto more = kHeaderLimits.find(steps[i].name);
+      CHECK(c.header_code <= (more != kHeaderLimits.end() ? more->second : kHeaderLimit));
       if (fp32) CHECK(c.new_headers.size() <= 1);
       for (const auto& [file, lines] : steps[i].to_read) {
         const fs::path folder = file.parent_path();

@@ -1,8 +1,8 @@
 #pragma once
 // The tiles of split_k's kernel that are chosen from, the largest first.
 
-#include <fp32/13_pipelined/pipelined.hpp>
 #include <fast_fp32/repacked/repacked.hpp>
+#include <fp32/14_pipelined/pipelined.hpp>
 
 #include <array>
 #include <cstddef>
@@ -18,7 +18,7 @@ using tile_types = std::tuple<split_k::tiling<128, 256, 16, 64, 64, 16, 8, 5, 1,
                               split_k::tiling<64, 32, 32, 64, 32, 8, 8, 4, 4, 3>,
                               split_k::tiling<32, 32, 32, 32, 32, 8, 4, 4, 4, 4>>;
 // pipelined's kernel with the first of these tiles: its main loop is 2 % faster than split_k's.
-using pipelined_kernel = pipelined::variant<128, 256, 16, 5, 1, 1>;
+using pipelined_kernel = pipelined::variant<128, 256, 16, 5, 1>;
 inline constexpr int kTiles = std::tuple_size_v<tile_types>;
 
 // Calls body(std::type_identity<Tile>) for tile number i.

@@ -5,9 +5,9 @@
 //   pipelined   launch: sums of parts | launch: add them up
 //   here        launch: sums of parts, the last block of a tile adds them up
 
-#include <fp32/13_pipelined/sliced_k.hpp>
 #include <fast_fp32/common/arrivals.hpp>
 #include <fast_fp32/common/simulated.hpp>
+#include <fp32/15_sliced_k/slices.hpp>
 #include <fp32/common/async_copies.hpp>
 #include <kzoo/dependent_launch.hpp>
 
@@ -18,7 +18,7 @@ namespace split_k {
 template <int BM, int BN, int BK, int WM, int WN, int TM, int TN, int Stages, int Slices,
           int BlocksPerSm>
 struct tiling
-    : pipelined::sliced<
+    : sliced_k::sliced<
           common::staged<common::warp_tiling<BM, BN, BK, WM, WN, TM, TN>, Stages, BlocksPerSm>,
           Slices> {
   using base = typename tiling::sliced;
@@ -33,18 +33,12 @@ __device__ __forceinline__ float4 add(float4 x, float4 y) {
 
 // A thread's own rows of its tile, as float4s. Where there are slices, these add up what they have
 // through shared memory, in their order, and each thread gets its rows; all threads call this.
-// `runtime_one`: as in common::partial_sums::store.
 template <class Tile>
-__device__ __forceinline__ void own_sums(float* shared, float runtime_one,
+__device__ __forceinline__ void own_sums(float* shared, const common::partial_sums<Tile>& sums_of,
                                          const float (&acc)[Tile::kTM][Tile::kTN],
-                                         float4 (&own)[common::partial_sums<Tile>::kVec4s]) {
-  constexpr int kPerRow = Tile::kTN / 4, kAll = Tile::kTM * kPerRow;
-  constexpr int kOwn = common::partial_sums<Tile>::kVec4s;
-  const auto sum = [&](int v) {
-    const float* from = &acc[v / kPerRow][v % kPerRow * 4];
-    return make_float4(runtime_one * from[0], runtime_one * from[1], runtime_one * from[2],
-                       runtime_one * from[3]);
-  };
+                                         float4 (&own)[Tile::kOwnVec4s]) {
+  constexpr int kPerRow = Tile::kTN / 4, kAll = Tile::kTM * kPerRow, kOwn = Tile::kOwnVec4s;
+  const auto sum = [&](int v) { return sums_of.pack(&acc[v / kPerRow][v % kPerRow * 4]); };
   if constexpr (Tile::kSlices == 1) {
 #pragma unroll
     for (int v = 0; v < kOwn; ++v) own[v] = sum(v);
@@ -71,7 +65,7 @@ __device__ __forceinline__ void own_sums(float* shared, float runtime_one,
 template <class Tile>
 inline constexpr int kPartsAtOnce = [] {
   constexpr int kRegisters = 65536 / (Tile::kBlockThreads * Tile::kBlocksPerSm), kOfVec4 = 4;
-  return std::max(kRegisters / 2 / (kOfVec4 * common::partial_sums<Tile>::kVec4s), 1);
+  return std::max(kRegisters / 2 / (kOfVec4 * Tile::kOwnVec4s), 1);
 }();
 
 // The parts of a tile of C, in the order of the blocks `first` to `last` that have computed them.
@@ -79,25 +73,25 @@ inline constexpr int kPartsAtOnce = [] {
 template <class Tile>
 __device__ __forceinline__ void add_parts(const common::stream_k& work,
                                           const common::partial_sums<Tile>& sums, int first,
-                                          int last, bool begins,
-                                          float4 (&total)[common::partial_sums<Tile>::kVec4s]) {
+                                          int last, bool begins, float4 (&total)[Tile::kOwnVec4s]) {
   constexpr int kAtOnce = kPartsAtOnce<Tile>;
+  const int first_own = Tile::own_row() * sums.kPerRow;
 #pragma unroll
   for (float4& each : total) each = make_float4(0, 0, 0, 0);
 #pragma unroll 1
   for (int from = first; from <= last; from += kAtOnce) {
-    float4 parts[kAtOnce][sums.kVec4s];
+    float4 parts[kAtOnce][Tile::kOwnVec4s];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int block = min(from + i, last), slot = work.slot(block, begins || block > first);
 #pragma unroll
-      for (int v = 0; v < sums.kVec4s; ++v) parts[i][v] = __ldcg(&sums.at(slot, v));
+      for (int v = 0; v < Tile::kOwnVec4s; ++v) parts[i][v] = __ldcg(&sums.at(slot, first_own + v));
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       if (from + i > last) break;
 #pragma unroll
-      for (int v = 0; v < sums.kVec4s; ++v) total[v] = add(total[v], parts[i][v]);
+      for (int v = 0; v < Tile::kOwnVec4s; ++v) total[v] = add(total[v], parts[i][v]);
     }
   }
 }
@@ -128,7 +122,7 @@ template <class Tile, bool kAligned, bool kAlignedC>
 __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     split_k_kernel(kzoo::gemm_batch<float> all_operands, kzoo::gemm_batch<float> all,
                    common::stream_k work, common::partial_sums<Tile> sums,
-                   common::arrivals arrivals, float runtime_one) {  // 1: see partial_sums::store
+                   common::arrivals arrivals) {
   const int product = static_cast<int>(blockIdx.y);
   const kzoo::gemm<float> operands = all_operands[product], g = all[product];
   using Layout = typename Tile::Layout;                 // padded
@@ -142,8 +136,8 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     const auto [tile, first, k_tiles] = work.tile_work_at(at, block);
     const auto coords = work.coords_in<Tile>(tile);
 
-    common::async_copies<Tile, kAligned> copies(operands, Tile::block_thread(), coords.row0,
-                                                coords.col0, first);
+    common::async_copies<Tile, kAligned, Tile::kBlockThreads> copies(
+        operands, Tile::block_thread(), coords.row0, coords.col0, first);
 #pragma unroll 1
     for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) {
       copies.copy_all(stages + k_tile * Tile::kStage, k_tile < k_tiles);
@@ -168,12 +162,12 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-      const bool more = k_tile + Tile::kStages - 1 < k_tiles;
+      const bool has_tile = k_tile + Tile::kStages - 1 < k_tiles;
 #pragma unroll
       for (int k = 0; k < Tile::kSliceK; ++k) {
         if (k + 1 < Tile::kSliceK) {
           read(k + 1);
-          copies.copy_in_step(k, Tile::kSliceK, filling, more);
+          copies.copy_in_step(k, Tile::kSliceK, filling, has_tile);
         } else {  // reads the first fragments of the next stage; after the last k tile, in vain
           kzoo::commit_group();
           copies.advance(k_tile + Tile::kStages < k_tiles);
@@ -187,20 +181,21 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     }
     kzoo::wait_group<0>();
     __syncthreads();  // the stages are free
-    float4 own[sums.kVec4s];
-    own_sums<Tile>(stages, runtime_one, acc, own);
+    float4 own[Tile::kOwnVec4s];
+    own_sums<Tile>(stages, sums, acc, own);
     const int slot = work.slot(block, at == work.begin(block));
     at += k_tiles;
     if (k_tiles < work.k_tiles) {
 #pragma unroll
-      for (int v = 0; v < sums.kVec4s; ++v) sums.at(slot, v) = own[v];
+      for (int v = 0; v < Tile::kOwnVec4s; ++v)
+        sums.at(slot, Tile::own_row() * sums.kPerRow + v) = own[v];
       const std::int64_t begin = std::int64_t{tile} * work.k_tiles;
       const int from = work.sk_block_of(begin), to = work.sk_block_of(begin + work.k_tiles - 1);
       if (!arrivals.is_last(tile, to - from + 1)) continue;
       add_parts(work, sums, from, to, work.begin(from) >= begin, own);
     }
 #pragma unroll
-    for (int v = 0; v < sums.kVec4s; ++v) {
+    for (int v = 0; v < Tile::kOwnVec4s; ++v) {
       const int i = Tile::own_row() + v / sums.kPerRow, j = v % sums.kPerRow * 4;
       if constexpr (kAlignedC) {
         const int row = coords.row0 + coords.row(i), col = coords.col0 + coords.col(j);
@@ -252,7 +247,7 @@ class product {
            const common::stream_k& work, void* workspace, kzoo::stream_t stream,
            bool dependent = false) const {
     auto* const bytes = static_cast<unsigned char*>(workspace);
-    common::partial_sums<Tile> sums{};
+    common::partial_sums<Tile> sums{nullptr, 1.0f};
     if (work.sk_blocks > 0)
       sums.slots = reinterpret_cast<float4*>(bytes + common::arrivals::bytes(work.tiles()));
     kzoo::launch({.grid = dim3(work.blocks(), all.products()),
@@ -262,8 +257,7 @@ class product {
                   .stream = stream,
                   .dependent = dependent},
                  kernel_for(operands, all), operands, all, work, sums,
-                 common::arrivals{static_cast<unsigned long long*>(workspace), numbers_.next()},
-                 1.0f);
+                 common::arrivals{static_cast<unsigned long long*>(workspace), numbers_.next()});
   }
 
  private:

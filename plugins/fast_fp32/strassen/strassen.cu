@@ -9,7 +9,7 @@
 // Where a dimension is odd, say, the second quadrants are smaller than the first. What they lack is
 // zero, and is neither read nor multiplied.
 
-#include <fp32/13_pipelined/pipelined.hpp>
+#include <fp32/14_pipelined/pipelined.hpp>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace strassen {
 
-using pipeline = pipelined::variant<128, 256, 16, 5, 1, 1>;
+using pipeline = pipelined::variant<128, 256, 16, 5, 1>;
 
 class variant {
  public:

@@ -1,5 +1,5 @@
-// Two sets of fragments in registers: while those of one k are multiplied, those of k + 1 are on
-// their way from shared memory.
+// Two sets of fragments in registers: while the fragments of one k are multiplied, those of k + 1
+// are on their way from shared memory.
 
 #include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/fragments.hpp>
@@ -37,9 +37,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   common::store_tile<kAligned>(g, coords, acc);  // equivalent to outer_product's loop of store_c
 }
 
-template <int BM, int BN, int BK, int TM, int TN>
 struct variant {
-  using Tile = common::tiling<BM, BN, BK, TM, TN>;
+  using Tile = common::tiling<128, 128, 8, 8, 8>;
   using grid = Tile;
   template <bool kAligned>
   static constexpr auto kernel_for = latency_hidden_kernel<Tile, kAligned>;
@@ -52,7 +51,5 @@ struct variant {
 }  // namespace
 
 KZOO_PLUGIN("latency_hidden",
-            "The next k step's fragments are read while this one's are multiplied",
-            kzoo::variant<variant<128, 128, 8, 8, 8>>("128x128x8_8x8",
-                                                      "256 threads, 8 steps per tile"),
-            kzoo::variant<variant<128, 128, 16, 8, 8>>("128x128x16_8x8", "16 steps per tile"));
+            "The next k step's fragments are read while the current ones are multiplied",
+            kzoo::variant<variant>("128x128x8_8x8", "256 threads, 8 steps per tile"));

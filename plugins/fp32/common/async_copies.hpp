@@ -25,20 +25,9 @@ template <class WarpTiling, int Stages, int BlocksPerSm = 1>
 struct staged : WarpTiling {
   using Layout = padded<WarpTiling>;
   static constexpr int kStages = Stages, kBlocksPerSm = BlocksPerSm;
-  // kBlockThreads, block_thread(), kOwnRows and own_row() are for pipelined's sliced-K alone.
-  static constexpr int kBlockThreads = WarpTiling::kThreads;
-  static dim3 block() { return dim3(WarpTiling::kThreadsX, WarpTiling::kThreadsY); }
-  // The thread's number in its block, of kBlockThreads.
-  static __device__ int block_thread() {
-    return static_cast<int>(threadIdx.y) * WarpTiling::kThreadsX + static_cast<int>(threadIdx.x);
-  }
-  // The rows of its thread tile that a thread stores: here all. Only pipelined's sliced-K changes
-  // these (sliced_k.hpp): there a thread stores some of them, and a block has more threads.
-  static constexpr int kOwnRows = WarpTiling::kTM;
-  static constexpr __device__ int own_row() { return 0; }
   static constexpr int kStage = Layout::kSize + WarpTiling::kBK * WarpTiling::kBN;  // floats
   static constexpr std::size_t kSharedBytes = sizeof(float) * Stages * kStage;
-  static_assert(Stages >= 3, "one stage is read, one is filled, others arrive");
+  static_assert(Stages >= 2, "one stage is read while another is filled");
 
   // Whether the aligned kernel may run: B is copied and C stored 16 bytes at a time, and K needs no
   // zeros. Tiles may hang over edges of C.
@@ -56,10 +45,10 @@ struct staged : WarpTiling {
 // A's part of a k tile. It is stored transposed, which cp.async can do for one float at a time
 // only. Eight neighbouring threads read 32 bytes of a row, and a warp writes to 32 different banks:
 // 8 k, which the padding puts 4 banks apart, times 4 neighbouring rows.
-template <class Tile>
+template <class Tile, int kThreads>
 class a_copies {
   // One copy by all threads covers kAcross k of kRows rows.
-  static constexpr int kAcross = 8, kRows = Tile::kBlockThreads / kAcross;
+  static constexpr int kAcross = 8, kRows = kThreads / kAcross;
   static constexpr int kRowIterations = Tile::kBM / kRows;
   static_assert(Tile::kBM % kRows == 0 && Tile::kBK % kAcross == 0);
 
@@ -79,16 +68,17 @@ class a_copies {
     }
   }
 
-  __device__ __forceinline__ void copy(int i, float* a_tile, bool inside) const {
+  // `read`: A has this element. If not, a zero is written.
+  __device__ __forceinline__ void copy(int i, float* a_tile, bool read) const {
     const int row_iteration = i % kRowIterations, k = i / kRowIterations * kAcross;
     kzoo::copy_async<4>(a_tile + to_ + Tile::Layout::at(k, row_iteration * kRows),
-                        from_[row_iteration] + k, inside);
+                        from_[row_iteration] + k, read);
   }
   __device__ __forceinline__ int k_of(int i) const { return i / kRowIterations * kAcross + k_; }
 
-  __device__ __forceinline__ void advance(bool more) {
+  __device__ __forceinline__ void advance(bool has_next) {
 #pragma unroll
-    for (int i = 0; i < kRowIterations; ++i) from_[i] += more ? Tile::kBK : 0;
+    for (int i = 0; i < kRowIterations; ++i) from_[i] += has_next ? Tile::kBK : 0;
   }
 
  private:
@@ -97,11 +87,11 @@ class a_copies {
 };
 
 // B's part keeps its order: 16 bytes at a time, where its rows are aligned to that.
-template <class Tile, bool kAligned>
+template <class Tile, int kThreads, bool kAligned>
 class b_copies {
   static constexpr int kWidth = kAligned ? 4 : 1, kPerRow = Tile::kBN / kWidth;
-  static constexpr int kAcross = kPerRow < Tile::kBlockThreads ? kPerRow : Tile::kBlockThreads;
-  static constexpr int kRows = Tile::kBlockThreads / kAcross, kStepCols = kAcross * kWidth;
+  static constexpr int kAcross = kPerRow < kThreads ? kPerRow : kThreads;
+  static constexpr int kRows = kThreads / kAcross, kStepCols = kAcross * kWidth;
   static constexpr int kRowIterations = Tile::kBK / kRows, kColIterations = Tile::kBN / kStepCols;
   static_assert(Tile::kBK % kRows == 0 && Tile::kBN % kStepCols == 0);
 
@@ -119,16 +109,16 @@ class b_copies {
     }
   }
 
-  __device__ __forceinline__ void copy(int i, float* b_tile, bool inside) const {
+  __device__ __forceinline__ void copy(int i, float* b_tile, bool read) const {
     const int down = i / kColIterations, across = i % kColIterations;
     kzoo::copy_async<4 * kWidth>(b_tile + to_ + down * kRows * Tile::kBN + across * kStepCols,
-                                 from_[across] + down * row_step_, inside);
+                                 from_[across] + down * row_step_, read);
   }
   __device__ __forceinline__ int k_of(int i) const { return i / kColIterations * kRows + k_; }
 
-  __device__ __forceinline__ void advance(bool more) {
+  __device__ __forceinline__ void advance(bool has_next) {
 #pragma unroll
-    for (int i = 0; i < kColIterations; ++i) from_[i] += more ? kRowIterations * row_step_ : 0;
+    for (int i = 0; i < kColIterations; ++i) from_[i] += has_next ? kRowIterations * row_step_ : 0;
   }
 
  private:
@@ -137,17 +127,17 @@ class b_copies {
   int to_, k_;
 };
 
-// Both parts, as one list of copies.
-template <class Tile, bool kAligned>
+// Both parts, as one list of copies, by kThreads threads.
+template <class Tile, bool kAligned, int kThreads = Tile::kThreads>
 class async_copies {
-  using a_type = a_copies<Tile>;
-  using b_type = b_copies<Tile, kAligned>;
+  using a_type = a_copies<Tile, kThreads>;
+  using b_type = b_copies<Tile, kThreads, kAligned>;
 
  public:
   static constexpr int kCount = a_type::kCount + b_type::kCount;
 
-  // For the block whose tile of C begins at (row0, col0), from k tile `first` on. `thread` is the
-  // number in the block, of Tile::kBlockThreads.
+  // For the block whose tile of C begins at (row0, col0), from k tile `first` on. `thread`: which
+  // of the kThreads.
   __device__ __forceinline__ async_copies(const kzoo::gemm<float>& g, int thread, int row0,
                                           int col0, int first)
       : missing_(kzoo::ceil_div(g.k, Tile::kBK) * Tile::kBK - g.k),
@@ -155,40 +145,41 @@ class async_copies {
         a_(g, thread, row0, first * Tile::kBK - missing_),
         b_(g, thread, col0, first * Tile::kBK - missing_) {}
 
-  // Copy i of kCount; where it is not inside, nothing is read and zeros are written.
-  __device__ __forceinline__ void copy(int i, float* stage, bool inside) const {
+  // Copy i of kCount. `read`: the matrix has these elements; if not, zeros are written.
+  __device__ __forceinline__ void copy(int i, float* stage, bool read) const {
     if (i < a_type::kCount) {
-      a_.copy(i, stage, inside);
+      a_.copy(i, stage, read);
     } else {
-      b_.copy(i - a_type::kCount, stage + Tile::Layout::kSize, inside);
+      b_.copy(i - a_type::kCount, stage + Tile::Layout::kSize, read);
     }
   }
 
-  // All copies of the next k tile. `more`: there is one. If there is none, the predicated kernel
-  // writes zeros, and the aligned one copies the last k tile again, which nobody reads: a test at
-  // each copy costs 2 % (pipelined's README).
-  __device__ __forceinline__ void copy_all(float* stage, bool more) {
+  // All copies of the next k tile. Where there is none (has_tile is false), the predicated kernel
+  // writes zeros, and the aligned kernel copies the last k tile again, which nobody reads: a test
+  // at each copy costs 2 % (pipelined's README).
+  __device__ __forceinline__ void copy_all(float* stage, bool has_tile) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      copy(i, stage, kAligned || (more && (k_tile_ > 0 || k_of(i) >= missing_)));
+      copy(i, stage, kAligned || (has_tile && (k_tile_ > 0 || k_of(i) >= missing_)));
     }
   }
 
   // The same, spread over the first steps - 1 of `steps` k steps: this issues the copies of k step
   // `k`. Not for k tile 0, which may begin before K does.
-  __device__ __forceinline__ void copy_in_step(int k, int steps, float* stage, bool more) const {
+  __device__ __forceinline__ void copy_in_step(int k, int steps, float* stage,
+                                               bool has_tile) const {
     // Spread evenly, but at least two in each: one costs 1 to 3 % (pipelined's README).
     const int evenly = (kCount + steps - 2) / (steps - 1), per_step = evenly > 2 ? evenly : 2;
 #pragma unroll
     for (int i = k * per_step; i < (k + 1) * per_step && i < kCount; ++i) {
-      copy(i, stage, kAligned || more);
+      copy(i, stage, kAligned || has_tile);
     }
   }
 
-  // On to the next k tile. `more`: there is one; if not, the copies stay where they are.
-  __device__ __forceinline__ void advance(bool more) {
-    a_.advance(more);
-    b_.advance(more);
+  // On to the next k tile, if there is one; else the copies stay where they are.
+  __device__ __forceinline__ void advance(bool has_next) {
+    a_.advance(has_next);
+    b_.advance(has_next);
     if constexpr (!kAligned) ++k_tile_;
   }
 
@@ -205,22 +196,21 @@ class async_copies {
 };
 
 // The epilogue, for a tile that may hang over edges of C in the aligned kernel, too: N is a
-// multiple of four there, so that all four accumulators of a float4 are inside, or none. Stores
-// `rows` rows of the thread tile, from row `first` on, a multiple of `rows`.
+// multiple of four there, so that all four accumulators of a float4 are inside, or none.
+template <bool kAligned, class Coords, int TN>
+__device__ __forceinline__ void store_row_inside(const kzoo::gemm<float>& g, const Coords& coords,
+                                                 int i, const float (&acc)[TN]) {
+#pragma unroll
+  for (int j = 0; j < TN; j += 4) {
+    const int row = coords.row0 + coords.row(i), col = coords.col0 + coords.col(j);
+    if (!kAligned || (row < g.m && col < g.n)) store_c<kAligned>(g, row, col, &acc[j]);
+  }
+}
 template <bool kAligned, class Coords, int TM, int TN>
 __device__ __forceinline__ void store_tile_inside(const kzoo::gemm<float>& g, const Coords& coords,
-                                                  const float (&acc)[TM][TN], int first = 0,
-                                                  int rows = TM) {
-  // Over all rows, with a test: so acc is indexed by constants, and stays in registers.
+                                                  const float (&acc)[TM][TN]) {
 #pragma unroll
-  for (int i = 0; i < TM; ++i) {
-    if (i / rows != first / rows) continue;
-#pragma unroll
-    for (int j = 0; j < TN; j += 4) {
-      const int row = coords.row0 + coords.row(i), col = coords.col0 + coords.col(j);
-      if (!kAligned || (row < g.m && col < g.n)) store_c<kAligned>(g, row, col, &acc[i][j]);
-    }
-  }
+  for (int i = 0; i < TM; ++i) store_row_inside<kAligned>(g, coords, i, acc[i]);
 }
 
 }  // namespace common

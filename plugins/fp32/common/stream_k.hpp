@@ -130,40 +130,37 @@ const char* too_many_tiles(const kzoo_problem& p) {
   return rows * cols > INT_MAX / 2 ? "C has more than 2^30 tiles" : nullptr;
 }
 
-// The partial sums of one slot: each thread's own rows of its tile, as float4s, those of the
-// threads of a block next to each other. Tile::own_row() is the first of its kOwnRows own rows: all
-// kTM, unless slices of a block divide them among themselves (see pipelined).
+// The partial sums of one slot: each thread's tile, as float4s, those of the threads of a block
+// next to each other.
 template <class Tile>
 struct partial_sums {
-  static constexpr int kPerRow = Tile::kTN / 4, kVec4s = Tile::kOwnRows * kPerRow;
+  static constexpr int kPerRow = Tile::kTN / 4, kVec4s = Tile::kTM * kPerRow;
   float4* slots;
+  float one;  // 1, a value that the compiler does not know (see pack)
 
   static std::size_t bytes(const stream_k& work) {
-    return sizeof(float4) * kVec4s * Tile::kBlockThreads * work.slots();
+    return sizeof(float4) * kVec4s * Tile::kThreads * work.slots();
   }
   __device__ float4& at(int slot, int v) const {
-    const std::int64_t first = (std::int64_t{slot} * kVec4s + v) * Tile::kBlockThreads;
-    return slots[first + Tile::block_thread()];
+    const int thread = static_cast<int>(threadIdx.y) * Tile::kThreadsX + threadIdx.x;
+    return slots[(std::int64_t{slot} * kVec4s + v) * Tile::kThreads + thread];
   }
 
-  // Stores a thread's accumulators, times `runtime_one`, in a slot. That is 1, but the compiler
-  // must not know it: four that are stored together would otherwise have to be in four neighbouring
-  // registers all along, which leaves ptxas no choice of register banks, and costs the main loop
-  // 7 %. Alpha would do as well, but has to come last: parts that overflow when scaled may have a
-  // sum that does not. The loop goes over all rows, with a test, so that acc is indexed by
-  // constants and stays in registers.
-  __device__ __forceinline__ void store(int slot, float runtime_one,
-                                        const float (&acc)[Tile::kTM][Tile::kTN]) const {
+  // Four accumulators as they are, times `one`. Without that the four, which are stored together,
+  // would have to be in four neighbouring registers all along. That leaves ptxas no choice of
+  // register banks, and costs the main loop 7 %. Alpha would do as well, but has to come last:
+  // parts that overflow when scaled may have a sum that does not.
+  __device__ __forceinline__ float4 pack(const float* acc) const {
+    return make_float4(one * acc[0], one * acc[1], one * acc[2], one * acc[3]);
+  }
+  __device__ __forceinline__ void store_row(int slot, int i, const float (&acc)[Tile::kTN]) const {
 #pragma unroll
-    for (int i = 0; i < Tile::kTM; ++i) {
-      if (i / Tile::kOwnRows != Tile::own_row() / Tile::kOwnRows) continue;
+    for (int j = 0; j < Tile::kTN; j += 4) at(slot, i * kPerRow + j / 4) = pack(&acc[j]);
+  }
+  // Stores a thread's accumulators in a slot.
+  __device__ __forceinline__ void store(int slot, const float (&acc)[Tile::kTM][Tile::kTN]) const {
 #pragma unroll
-      for (int j = 0; j < Tile::kTN; j += 4) {
-        at(slot, i % Tile::kOwnRows * kPerRow + j / 4) =
-            make_float4(runtime_one * acc[i][j], runtime_one * acc[i][j + 1],
-                        runtime_one * acc[i][j + 2], runtime_one * acc[i][j + 3]);
-      }
-    }
+    for (int i = 0; i < Tile::kTM; ++i) store_row(slot, i, acc[i]);
   }
 };
 
@@ -171,21 +168,21 @@ struct partial_sums {
 // (blockIdx.x), and of that kVec4sAtATime of each thread's float4s (blockIdx.y).
 inline constexpr int kVec4sAtATime = 2;
 template <class Tile, bool kAligned>
-__global__ void __launch_bounds__(Tile::kBlockThreads)
+__global__ void __launch_bounds__(Tile::kThreads)
     add_partial_sums(kzoo::gemm<float> g, stream_k work, partial_sums<Tile> sums) {
   const int tile = work.dp_tiles + static_cast<int>(blockIdx.x);
-  const std::int64_t begin = std::int64_t{tile} * work.k_tiles;
-  const int first = work.sk_block_of(begin), last = work.sk_block_of(begin + work.k_tiles - 1);
+  const std::int64_t tile_begin = std::int64_t{tile} * work.k_tiles;
+  const int first = work.sk_block_of(tile_begin),
+            last = work.sk_block_of(tile_begin + work.k_tiles - 1);
   if (first == last) return;  // one block computed all of the tile, and has stored it
-  // The first block's share begins with this tile (and not before it: begin(first) <= begin), or
-  // has the end of another tile before it. For the blocks after it, this tile is the first of
-  // theirs.
-  const int first_slot = work.slot(first, work.begin(first) >= begin);
+  // Does this tile come first in the share of block `first`? In the shares of the blocks after it,
+  // it does.
+  const int first_slot = work.slot(first, work.begin(first) >= tile_begin);
   const auto coords = work.coords_in<Tile>(tile);
 #pragma unroll
   for (int x = 0; x < kVec4sAtATime; ++x) {
     const int v = static_cast<int>(blockIdx.y) * kVec4sAtATime + x;
-    const int i = Tile::own_row() + v / sums.kPerRow, j = v % sums.kPerRow * 4;
+    const int i = v / sums.kPerRow, j = v % sums.kPerRow * 4;
     float4 sum = sums.at(first_slot, v);
 #pragma unroll 4
     for (int block = first + 1; block <= last; ++block) {
@@ -206,8 +203,8 @@ void launch_add_partial_sums(const kzoo::gemm<float>& g, const stream_k& work,
   static_assert(sums.kVec4s % kVec4sAtATime == 0, "every float4 must have its blockIdx.y");
   if (work.sk_blocks == 0) return;
   kzoo::launch({.grid = dim3(work.sk_tiles(), sums.kVec4s / kVec4sAtATime),
-                .block = Tile::block(),
-                .max_threads = Tile::kBlockThreads,
+                .block = dim3(Tile::kThreadsX, Tile::kThreadsY),
+                .max_threads = Tile::kThreads,
                 .stream = stream},
                Tile::aligned(g) ? add_partial_sums<Tile, true> : add_partial_sums<Tile, false>, g,
                work, sums);

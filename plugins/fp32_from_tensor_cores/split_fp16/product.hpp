@@ -4,15 +4,15 @@
 // happens to the sums: tensor cores truncate when they add, so what they have summed over some
 // steps along K, an interval, is added to a second set of registers, which rounds (promotion).
 
+#include <hopper/common/consumer.hpp>
+#include <hopper/common/partial_sums.hpp>
+#include <hopper/common/soft_barriers.hpp>
+#include <hopper/common/stream_k_schedule.hpp>
 #include <kzoo/cluster.hpp>
 #include <kzoo/dependent_launch.hpp>
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
 #include <kzoo/wgmma.hpp>
-#include <hopper/common/partial_sums.hpp>
-#include <tensor_cores/common/producer_consumer.hpp>
-#include <hopper/common/soft_barriers.hpp>
-#include <hopper/common/stream_k_schedule.hpp>
 
 #include "epilogue.hpp"
 #include "parts.hpp"
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
   kzoo::cluster_sync();
   kzoo::wait_for_previous();  // for the parts, and soft barriers that are cleared
 
-  using registers = warp_specialized::registers<S>;
+  using registers = hopper::registers<S>;
   if (warpgroup == S::kWarpgroups) {
     kzoo::release_registers<registers::kProducer>();
     if (producer) produce(maps, p, work, soft, stages, sync);

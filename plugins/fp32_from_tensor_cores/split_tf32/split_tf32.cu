@@ -3,7 +3,7 @@
 
 #include <kzoo/threadblock_swizzle.hpp>
 #include <tensor_cores/common/store_pairs.hpp>
-#include <tensor_cores/common/swizzled_copy.hpp>
+#include <tensor_cores/common/tile_copy.hpp>
 
 #include "fragments.hpp"
 
@@ -19,10 +19,10 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, int row0, i
   const common::matrix_view<float> a{g.a, g.lda, g.m, g.k}, b{g.b, g.ldb, g.k, g.n};
   const int k_tiles = kzoo::ceil_div(g.k, S::kBK);
   const auto copy = [&](int k_tile, float* stage) {  // zeros past the end of K
-    using common::swizzled_copy;
-    swizzled_copy<typename S::a_tile, S::kThreads, kWidth>(a, stage, row0, k_tile * S::kBK);
-    swizzled_copy<typename S::b_tile, S::kThreads, kWidth>(b, stage + S::a_tile::kElements,
-                                                           k_tile * S::kBK, col0);
+    using common::copy_tile;
+    copy_tile<typename S::a_tile, S::kThreads, kWidth>(a, stage, row0, k_tile * S::kBK);
+    copy_tile<typename S::b_tile, S::kThreads, kWidth>(b, stage + S::a_tile::kElements,
+                                                       k_tile * S::kBK, col0);
   };
   for (int stage = 0; stage < S::kStages - 1; ++stage) {
     copy(stage, stages + stage * S::kStage);

@@ -8,6 +8,7 @@
 
 namespace fp8_scaled {
 
+using hopper::registers;
 using persistent::assignment;
 using persistent::partial_sums;
 using persistent::schedule;
@@ -16,7 +17,6 @@ using persistent::store_by;
 using tma_store::c_panel;
 using tma_store::c_panel_buffers;
 using warp_specialized::kBlockThreads;
-using warp_specialized::registers;
 using wgmma::smem_layout;
 
 inline constexpr int kWarpsOfGroup = kzoo::kWarpgroup / 32;

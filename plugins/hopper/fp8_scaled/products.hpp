@@ -2,8 +2,8 @@
 // A consumer's main loop: each k tile's products are sums of their own, which are scaled and added
 // to those of a tile of C while other products run.
 
+#include <hopper/common/consumer.hpp>
 #include <kzoo/mma.hpp>
-#include <tensor_cores/common/producer_consumer.hpp>
 
 #include "scales.hpp"
 

@@ -2,11 +2,11 @@
 // A persistent kernel for groups of rows: one launch, whose blocks go through the tiles of all
 // groups. Beside its walk (group_walk.hpp) it is what persistent is, without a shared last wave.
 
+#include <hopper/common/consumer.hpp>
 #include <kzoo/cluster.hpp>
 #include <kzoo/plugin.hpp>
 #include <kzoo/tma.hpp>
 #include <tensor_cores/common/multicast.hpp>
-#include <tensor_cores/common/producer_consumer.hpp>
 #include <tensor_cores/common/tma_store.hpp>
 
 #include <algorithm>
@@ -18,13 +18,13 @@
 namespace grouped_persistent {
 
 using clusters::parts;
+using hopper::registers;
 using tma_store::c_panel;
 using tma_store::c_panel_buffers;
 using tma_store::rounded_accumulators;
 using warp_specialized::barriers;
 using warp_specialized::kBlockThreads;
 using warp_specialized::pipeline_state;
-using warp_specialized::registers;
 using wgmma::smem_layout;
 
 // ClusterM x ClusterN blocks in a cluster, which have tiles of the same group.
@@ -185,8 +185,8 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
     float acc[Tile::kAccumulators];
     int stored = 0;  // panels of the tile before
     if (rows > 0) {
-      warp_specialized::consume<G, Tile>(stages, sync, state, k_tiles, warpgroup * 64, release,
-                                         store_panel, acc);
+      hopper::consume<G, Tile>(stages, sync, state, k_tiles, warpgroup * 64, release, store_panel,
+                               acc);
       stored = k_tiles;
     } else {
       // The group ends above this warpgroup's rows: nothing to multiply.

@@ -2,10 +2,10 @@
 // A persistent kernel, one block per SM: while its consumers store a tile of C, the producer
 // already loads the next. Two blocks form a cluster and share what both read; C is stored by TMA.
 
+#include <hopper/common/partial_sums.hpp>
 #include <kzoo/cluster.hpp>
 #include <kzoo/dependent_launch.hpp>
 #include <kzoo/plugin.hpp>
-#include <hopper/common/partial_sums.hpp>
 #include <tensor_cores/common/tma_store.hpp>
 
 #include "producer.hpp"
@@ -16,10 +16,10 @@ using tma_store::c_panel;
 using tma_store::c_panel_buffers;
 using tma_store::rounded_accumulators;
 
+using hopper::registers;
 using warp_specialized::barriers;
 using warp_specialized::kBlockThreads;
 using warp_specialized::pipeline_state;
-using warp_specialized::registers;
 using wgmma::smem_layout;
 
 // How C is stored: by TMA; by the threads that have the accumulators, in pairs or element by
@@ -177,8 +177,8 @@ struct clustered : wgmma::tiling<BM, BN, Stages, 1, BK> {
                                                  pipeline_state<Stages>& state, int k_tiles,
                                                  int warpgroup, Release release,
                                                  Meanwhile meanwhile, float (&acc)[BN / 2]) {
-    warp_specialized::consume<G, clustered>(stages, sync, state, k_tiles, warpgroup * 64, release,
-                                            meanwhile, acc);
+    hopper::consume<G, clustered>(stages, sync, state, k_tiles, warpgroup * 64, release, meanwhile,
+                                  acc);
   }
 };
 

@@ -2,9 +2,9 @@
 // One thread of a block keeps the stages filled, across tiles of C, with what it loads itself and
 // what the other block of the cluster loads for both.
 
+#include <hopper/common/consumer.hpp>
 #include <kzoo/tma.hpp>
 #include <tensor_cores/common/multicast.hpp>
-#include <tensor_cores/common/producer_consumer.hpp>
 
 #include <hopper/common/soft_barriers.hpp>
 

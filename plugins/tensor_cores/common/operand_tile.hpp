@@ -1,30 +1,12 @@
 #pragma once
-// The operands of kernels that take all layouts: A and B as they are in memory, and k tiles that
-// lie in shared memory in the same way.
+// The operands of kernels that take all layouts: k tiles lie in shared memory as they do in memory.
 
-#include <kzoo/gemm.hpp>
 #include <kzoo/swizzled_tile.hpp>
-#include <tensor_cores/common/swizzled_copy.hpp>
+#include <tensor_cores/common/tile_copy.hpp>
 
 #include <type_traits>
 
 namespace common {
-
-// A and B as they are in memory.
-template <class G>
-using a_view = matrix_view<typename G::a_type>;
-template <class G>
-using b_view = matrix_view<typename G::b_type>;
-template <class G>
-a_view<G> a_of(const G& g) {
-  if constexpr (G::kATransposed) return {g.a, g.lda, g.k, g.m};
-  return {g.a, g.lda, g.m, g.k};
-}
-template <class G>
-b_view<G> b_of(const G& g) {
-  if constexpr (G::kBTransposed) return {g.b, g.ldb, g.n, g.k};
-  return {g.b, g.ldb, g.k, g.n};
-}
 
 // A k tile of an operand: MN indices (rows of A or columns of B) and BK steps along K. It lies in
 // shared memory as in the matrix: K-major, each MN index a row along K, or MN-major, each step
@@ -48,8 +30,7 @@ struct operand_tile {
 // Starts to copy a k tile, kWidth elements at a time. All kThreads threads call it.
 template <class KTile, int kThreads, int kWidth, class E>
 __device__ __forceinline__ void copy_k_tile(const matrix_view<E>& from, E* to, int mn, int k) {
-  swizzled_copy<typename KTile::tile, kThreads, kWidth>(from, to, KTile::row(mn, k),
-                                                        KTile::col(mn, k));
+  copy_tile<typename KTile::tile, kThreads, kWidth>(from, to, KTile::row(mn, k), KTile::col(mn, k));
 }
 
 }  // namespace common

@@ -13,7 +13,7 @@ struct alignas(2 * sizeof(T)) pair {
 
 // Can pairs that begin in an even column be stored as one word?
 template <class Gemm>
-bool pairs_aligned(const Gemm& g) {
+__host__ __device__ bool pairs_aligned(const Gemm& g) {
   return g.n % 2 == 0 && g.ldc % 2 == 0 &&
          reinterpret_cast<std::uintptr_t>(g.c) % sizeof(pair<typename Gemm::c_type>) == 0;
 }

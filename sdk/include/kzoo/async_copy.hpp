@@ -8,10 +8,13 @@
 //   __syncthreads();        // so have the groups of all other threads
 //
 // The simulator copies when a thread waits for the group. Until then the destination contains NaN.
+// Before sm_80 a thread copies at once, through registers.
 #pragma once
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/here.hpp>
+
+#include <type_traits>
 
 #if !defined(KZOO_REAL_CUDA)
 #include <kzoo/sim/async_copy.hpp>
@@ -33,7 +36,11 @@ template <int kBytes>
 __device__ __forceinline__ void copy_async(void* shared, const void* global,
                                            bool inside = true KZOO_AND_HERE) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16, "cp.async copies 4, 8 or 16 bytes");
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  using word =
+      std::conditional_t<kBytes == 4, unsigned, std::conditional_t<kBytes == 8, uint2, uint4>>;
+  *static_cast<word*>(shared) = inside ? *static_cast<const word*>(global) : word{};
+#elif defined(__CUDACC__)
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const int read = inside ? kBytes : 0;  // the rest of the destination is filled with zeros
   if constexpr (kBytes == 16) {          // bypasses L1: a block reads a tile once
@@ -54,7 +61,8 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global,
 
 // Groups this thread's copies since its last group. A group may be empty.
 __device__ __forceinline__ void commit_group() {
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#elif defined(__CUDACC__)
   asm volatile("cp.async.commit_group;" ::: "memory");
 #else
   sim::commit_copies();
@@ -64,7 +72,8 @@ __device__ __forceinline__ void commit_group() {
 // Waits until all of this thread's groups have arrived, except for the youngest kPending.
 template <int kPending>
 __device__ __forceinline__ void wait_group() {
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#elif defined(__CUDACC__)
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 #else
   sim::wait_for_copies(kPending);

@@ -11,6 +11,26 @@
 
 #include <mma.h>
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+// Tensor cores before sm_80 do not take bf16: a kernel for it compiles, and must not run.
+namespace nvcuda::wmma {
+template <class Use, int m, int n, int k, class Layout>
+class fragment<Use, m, n, k, __nv_bfloat16, Layout> {};
+template <class Use, class Layout>
+__device__ void load_matrix_sync(fragment<Use, 16, 16, 16, __nv_bfloat16, Layout>&,
+                                 const __nv_bfloat16*, unsigned) {
+  __trap();
+}
+template <class LayoutA, class LayoutB>
+__device__ void mma_sync(fragment<accumulator, 16, 16, 16, float>&,
+                         const fragment<matrix_a, 16, 16, 16, __nv_bfloat16, LayoutA>&,
+                         const fragment<matrix_b, 16, 16, 16, __nv_bfloat16, LayoutB>&,
+                         const fragment<accumulator, 16, 16, 16, float>&) {
+  __trap();
+}
+}  // namespace nvcuda::wmma
+#endif
+
 namespace kzoo {
 
 // nvcuda::wmma::load_matrix_sync of a tile in shared memory. For __nv_bfloat16 and TF32, nvcc 13.0
@@ -21,6 +41,7 @@ __device__ __forceinline__ void load_from_shared(Fragment& f, const T* tile, uns
   nvcuda::wmma::load_matrix_sync(f, tile, row_length);
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // The instruction behind load_matrix_sync, with the state space in its name.
 #define KZOO_LOAD_FROM_SHARED(OPERAND, ORDER, K, INPUT, T, NAME)                               \
   __device__ __forceinline__ void load_from_shared(                                            \
@@ -43,6 +64,7 @@ KZOO_LOAD_FROM_SHARED(a, col, 8, nvcuda::wmma::precision::tf32, float, "tf32")
 KZOO_LOAD_FROM_SHARED(b, row, 8, nvcuda::wmma::precision::tf32, float, "tf32")
 KZOO_LOAD_FROM_SHARED(b, col, 8, nvcuda::wmma::precision::tf32, float, "tf32")
 #undef KZOO_LOAD_FROM_SHARED
+#endif
 
 }  // namespace kzoo
 
