@@ -4,6 +4,7 @@
 
 #include <kzoo/plugin.hpp>
 #include <kzoo/wmma.hpp>
+#include <tensor_cores/common/from_sm75.hpp>
 
 namespace wmma_tiles {
 
@@ -54,14 +55,8 @@ __global__ void __launch_bounds__(kThreads) wmma_simple_kernel(G g) {
     g.store_inside(row0 + i / kTile, col0 + i % kTile, c_tile[i / kTile][i % kTile]);
 }
 
-struct variant {
+struct variant : common::from_sm75 {
   using types = kzoo::types<__half, __nv_bfloat16>;
-  static constexpr unsigned compute_capability = 75;
-  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    return d.kind == KZOO_CUDA && d.compute_capability < 80 && p.type_a != KZOO_F16
-               ? "tensor cores take bf16 from sm_80 on"
-               : nullptr;
-  }
 
   using grid = kzoo::tile_grid<kTile, kTile, kThreads, 1>;
   template <class G>

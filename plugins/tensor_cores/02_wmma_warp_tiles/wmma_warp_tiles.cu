@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <class Tile>
-struct variant : from_sm75 {
+struct variant : common::from_sm75 {
   using types = kzoo::types<__half, __nv_bfloat16>;
 
   template <class G>

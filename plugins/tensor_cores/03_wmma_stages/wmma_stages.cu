@@ -63,7 +63,7 @@ struct traits {
   static constexpr auto kernel = wmma_stages_kernel<G, Tile, kAligned>;
 };
 template <class Tile>
-using variant = common::vector_variant<traits<Tile>, from_sm75>;
+using variant = common::vector_variant<traits<Tile>, common::from_sm75>;
 
 }  // namespace wmma_tiles
 

@@ -1,7 +1,7 @@
 #pragma once
 // The base of variants that are built for sm_90a: wgmma, TMA and clusters.
 
-#include <kzoo/abi.h>
+#include <kzoo/plugin.hpp>
 
 namespace common {
 

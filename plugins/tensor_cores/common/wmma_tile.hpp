@@ -4,6 +4,7 @@
 
 #include <kzoo/plugin.hpp>
 #include <kzoo/wmma.hpp>
+#include <tensor_cores/common/from_sm75.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,17 +14,6 @@ namespace wmma_tiles {
 namespace wmma = nvcuda::wmma;
 
 inline constexpr int kFragment = 16;  // rows and columns of a fragment
-
-// The base of variants: tensor cores take f16 from sm_75 on, bf16 from sm_80 on.
-struct from_sm75 {
-  static constexpr unsigned compute_capability = 75;
-  static const char* supports(const kzoo_device&) { return nullptr; }
-  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    return d.kind == KZOO_CUDA && d.compute_capability < 80 && p.type_a != KZOO_F16
-               ? "tensor cores take bf16 from sm_80 on"
-               : nullptr;
-  }
-};
 
 // A tile in shared memory, with eight unused elements after each row: so the eight rows of 16 bytes
 // that a load of a fragment reads at a time fall into different banks.
