@@ -2,7 +2,6 @@
 // times, and not once. Loads and barriers are those of wmma_simple.
 
 #include <kzoo/threadblock_swizzle.hpp>
-#include <tensor_cores/common/launch_tiles.hpp>
 #include <tensor_cores/common/wmma_tile.hpp>
 
 namespace wmma_tiles {

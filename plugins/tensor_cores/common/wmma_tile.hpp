@@ -1,10 +1,11 @@
 #pragma once
 // A warp's tile of C in WMMA fragments: what a block has in shared memory, what a warp has in
-// registers, and the epilogue.
+// registers, and the epilogue. Blocks are launched by launch_tiles, one for each tile.
 
 #include <kzoo/plugin.hpp>
 #include <kzoo/wmma.hpp>
 #include <tensor_cores/common/from_sm75.hpp>
+#include <tensor_cores/common/launch_tiles.hpp>
 
 #include <algorithm>
 #include <cstddef>
