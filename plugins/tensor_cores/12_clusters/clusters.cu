@@ -116,10 +116,10 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, Tile::kBlocksPerSm)
 template <class Tile>
 struct traits {
   template <class G>
-  static constexpr std::size_t kBytes =
-      smem_layout<G, Tile>::kBytes +
-      c_panel_buffers<typename G::c_type, Tile>::kBytes* Tile::kWarpgroups +
-      sizeof(barriers<Tile::kStages>);
+  static constexpr std::size_t kBytes = smem_layout<G, Tile>::kBytes +
+                                        std::size_t{Tile::kWarpgroups} *
+                                            c_panel_buffers<typename G::c_type, Tile>::kBytes +
+                                        sizeof(barriers<Tile::kStages>);
   template <class G>
   static constexpr bool kCanStoreByTma = sizeof(typename G::c_type) == 2;
 
