@@ -15,6 +15,9 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+// Weak, since a kernel may be compiled with AddressSanitizer where the simulator is not.
+extern "C" [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, std::size_t);
+
 namespace kzoo::sim {
 
 namespace fcontext = boost::context::detail;
@@ -47,11 +50,13 @@ struct context {
     return *arrived(transfer)->target;
   }
 
+  // Frames that are abandoned leave redzones, which AddressSanitizer would report later.
+  void lose_contents() const {
+    if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(bottom, size);
+  }
   // Makes this a fresh stack, on which `entry` will run. Its previous contents are lost.
   void reset(std::size_t unused_at_top, void (*entry)(fcontext::transfer_t)) {
-#if defined(__SANITIZE_ADDRESS__)
-    __asan_unpoison_memory_region(bottom, size);
-#endif
+    lose_contents();
     const std::size_t used = size - unused_at_top;
     handle = fcontext::make_fcontext(static_cast<char*>(bottom) + used, used, entry);
     shadow = nullptr;

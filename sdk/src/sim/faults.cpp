@@ -73,9 +73,7 @@ void set_handler() {
 void continue_with(void (*next)(thread*, const void*), thread& t, const void* argument,
                    ucontext_t& state) {
   fiber& on = *t.on;
-#if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(on.bottom, on.size);
-#endif
+  on.lose_contents();
   constexpr std::uintptr_t kAlignment = 64;
   const auto top = reinterpret_cast<std::uintptr_t>(on.bottom) + on.size - kAlignment;
   auto* registers = state.uc_mcontext.gregs;
