@@ -124,11 +124,11 @@ TEST_CASE("times of the simulator are shown when they are asked for", "[cli]") {
         std::string::npos);
 }
 
-TEST_CASE("kernels stand in the ladder's order", "[cli]") {
+TEST_CASE("kernels of the ladders stand first, in their order", "[cli]") {
   const std::string listed = runner("list").out;
   std::size_t before = 0;
-  for (const char* name : {"\nnaive ", "\nsmem ", "\nfloat4 ", "\npipelined ", "\ncoarsened ",
-                           "\nsplit_fp16 ", "\nserial ", "\nwmma "}) {
+  for (const char* name : {"\nnaive ", "\nsmem ", "\nfloat4 ", "\npipelined ", "\nwmma ",
+                           "\nclusters ", "\ncoarsened ", "\nsplit_fp16 ", "\nserial "}) {
     INFO(name << " in\n" << listed);
     const std::size_t at = listed.find(name);
     REQUIRE(at != std::string::npos);
