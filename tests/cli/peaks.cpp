@@ -137,8 +137,8 @@ TEST_CASE("no kernel exceeds the measured peaks of a GPU", "[cli][.gpu]") {
   CHECK(rates.at("fp32") > 1e12);
   CHECK(rates.at("l2_read") > rates.at("read"));
   if (rates.contains("fp16")) CHECK(rates.at("fp16") > 1.5 * rates.at("tf32"));
-  const auto ran =
-      runner("quick --device cuda --sizes 4096 --plugins cublas,pipelined,wmma_every_type --json -", here);
+  const auto ran = runner(
+      "quick --device cuda --sizes 4096 --plugins cublas,pipelined,wmma_every_type --json -", here);
   INFO(ran.err);
   CHECK(ran.code == 0);
   for (const auto& cell : ran.json().at("cells")) {

@@ -58,10 +58,10 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
 
 TEST_CASE("wmma_every_type takes every layout, and C in fp32", "[cli]") {
   const scratch_folder folder;
-  const auto file =
-      folder.write("new.toml",
-                   "plugins = ['wmma_every_type:128x256x32_64x64']\n[problem]\nsizes = ['33x20x41']\n"
-                   "layout = ['nn', 'nt', 'tn', 'tt']\ndtype = ['bf16', 'f16->f32']\n");
+  const auto file = folder.write(
+      "new.toml",
+      "plugins = ['wmma_every_type:128x256x32_64x64']\n[problem]\nsizes = ['33x20x41']\n"
+      "layout = ['nn', 'nt', 'tn', 'tt']\ndtype = ['bf16', 'f16->f32']\n");
   const auto ran = runner(file + " --device cpu --no-journal --json -");
   INFO(ran.err);
   REQUIRE(ran.code == 0);

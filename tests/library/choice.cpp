@@ -146,8 +146,8 @@ TEST_CASE("a tuned table chooses for its problems, and for others the nearest on
 TEST_CASE("where the nearest kernel of a table declines the next one is asked") {
   const scratch_folder folder;
   // wmma_every_type computes in TF32.
-  const kzoo::handle handle(
-      on_cpu("serial:ikj", folder.write("tuned.json", table("wmma_every_type", "128x64x32_64x32"))));
+  const kzoo::handle handle(on_cpu(
+      "serial:ikj", folder.write("tuned.json", table("wmma_every_type", "128x64x32_64x32"))));
   CHECK(kernel_for(handle, 64, 64, 64) == "serial:ijk");
 }
 

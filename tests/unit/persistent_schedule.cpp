@@ -1,9 +1,9 @@
 // persistent, the whole of the tensor core ladder: which block computes what, and copies of
 // operands.
-#include <kzoo/tma.hpp>
-#include <hopper/persistent/clear_barriers.hpp>
-#include <tensor_cores/common/padded_copy.hpp>
 #include <hopper/common/stream_k_schedule.hpp>
+#include <hopper/persistent/clear_barriers.hpp>
+#include <kzoo/tma.hpp>
+#include <tensor_cores/common/padded_copy.hpp>
 
 #include <map>
 #include <tuple>

@@ -1,5 +1,5 @@
-// The ladder's mma for more types and layouts: fp32 matrices are multiplied as TF32, i8 matrices with
-// integer accumulators.
+// The ladder's mma for more types and layouts: fp32 matrices are multiplied as TF32, i8 matrices
+// with integer accumulators.
 
 #include <ampere/common/aligned_variant.hpp>
 #include <kzoo/mma.hpp>

@@ -1,5 +1,5 @@
-// The ladder's wmma for more types and layouts: fp32 matrices are rounded to TF32, C may be in fp32,
-// and k tiles lie in shared memory as the matrices do.
+// The ladder's wmma for more types and layouts: fp32 matrices are rounded to TF32, C may be in
+// fp32, and k tiles lie in shared memory as the matrices do.
 //
 //   global memory  --copy_async-->  stages  --load_from_shared-->  fragments  --mma_sync-->  acc
 //                   kStages - 1 k tiles ahead             one k step ahead

@@ -1,6 +1,6 @@
-// coalesced and smem for groups of rows, each with a B of its own, as a mixture of experts has them.
-// The kernels are those of a batch (every_type): the grid's z axis counts the groups, and a block
-// past the rows of its group has nothing to do. Where groups begin is read on the device.
+// coalesced and smem for groups of rows, each with a B of its own, as a mixture of experts has
+// them. The kernels are those of a batch (every_type): the grid's z axis counts the groups, and a
+// block past the rows of its group has nothing to do. Where groups begin is read on the device.
 
 #include <kzoo/plugin.hpp>
 

@@ -1,5 +1,5 @@
-// coalesced for matrices that are scaled block by block: of fp8, whose elements have a range too narrow
-// for rows that differ in magnitude.
+// coalesced for matrices that are scaled block by block: of fp8, whose elements have a range too
+// narrow for rows that differ in magnitude.
 //
 // Products of unscaled elements are summed while their scales stay the same, and the sum is scaled:
 // what fp8 kernels on tensor cores do every 128 steps of K.

@@ -1,5 +1,5 @@
-// coalesced for weights of 4 bits: B is quantised, A and C are not. Where the problem has scales, a sum
-// of products with unscaled weights is scaled once for each block of K.
+// coalesced for weights of 4 bits: B is quantised, A and C are not. Where the problem has scales, a
+// sum of products with unscaled weights is scaled once for each block of K.
 
 #include <kzoo/int4.hpp>
 #include <kzoo/plugin.hpp>

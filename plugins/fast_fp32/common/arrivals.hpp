@@ -7,8 +7,8 @@
 // in its upper bits: another number there means that no block has arrived in this run. The last
 // block resets it, so that a recorded launch can be repeated.
 
-#include <kzoo/cuda.hpp>
 #include <hopper/common/run_numbers.hpp>
+#include <kzoo/cuda.hpp>
 
 #include <cstddef>
 #include <cstdint>

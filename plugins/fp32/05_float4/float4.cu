@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   static_assert(Tile::kBM * Tile::kBK == 4 * Tile::kThreads);
   static_assert(Tile::kBK * Tile::kBN == 4 * Tile::kThreads);
 
-  float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
+  float acc[Tile::kTM][Tile::kTN] = {};              // (TM, TN)
   const float *a_from = nullptr, *b_from = nullptr;  // only the aligned kernel uses them
   if constexpr (kAligned) a_from = &g.a_at(row0 + a_row, a_k), b_from = &g.b_at(b_k, col0 + b_col);
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {

@@ -63,6 +63,7 @@ struct variant {
 
 }  // namespace
 
-KZOO_PLUGIN("double_buffer", "Two stages of tiles: the next are loaded while the current ones are multiplied",
+KZOO_PLUGIN("double_buffer",
+            "Two stages of tiles: the next are loaded while the current ones are multiplied",
             kzoo::variant<variant<128, 128, 8, 8, 8>>("128x128x8_8x8", "8 steps per barrier"),
             kzoo::variant<variant<128, 128, 16, 8, 8>>("128x128x16_8x8", "16 steps per barrier"));

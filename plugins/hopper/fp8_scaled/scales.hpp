@@ -2,10 +2,10 @@
 // The scales of a k tile, which is as deep as a block of scales: the producer copies them beside
 // the tile's stage, a consumer multiplies the tile's products by them.
 
+#include <hopper/common/stream_k_schedule.hpp>
 #include <kzoo/block_scales.hpp>
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
-#include <hopper/common/stream_k_schedule.hpp>
 
 namespace fp8_scaled {
 

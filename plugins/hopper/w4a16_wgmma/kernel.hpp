@@ -8,12 +8,12 @@
 //     rows of A      |  two products, which take turns               |   16 in each product
 //                    +-----------------------+-----------------------+
 
+#include <ampere/w4a16/weights.hpp>
 #include <kzoo/async_copy.hpp>
 #include <kzoo/mbarrier.hpp>
 #include <kzoo/plugin.hpp>
 #include <kzoo/swizzled_tile.hpp>
 #include <kzoo/warpgroup.hpp>
-#include <ampere/w4a16/weights.hpp>
 #include <tensor_cores/common/store_pairs.hpp>
 
 #include <algorithm>

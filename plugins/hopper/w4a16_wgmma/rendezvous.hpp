@@ -6,8 +6,8 @@
 // in its upper bits, as in fast_fp32/common/arrivals.hpp. It counts blocks that come, then those
 // that go; the last one resets it, so that a recorded launch can be repeated.
 
-#include <kzoo/warpgroup.hpp>
 #include <hopper/common/run_numbers.hpp>
+#include <kzoo/warpgroup.hpp>
 
 #include <cstddef>
 #include <cstdint>

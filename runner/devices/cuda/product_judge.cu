@@ -165,8 +165,8 @@ __global__ void add_products_kernel(product_check check, reference::whole_rows r
   const std::int64_t first = std::int64_t(blockIdx.y) * kTermsOfBlock;
   const int terms = static_cast<int>(min(std::int64_t{kTermsOfBlock}, check.k - first));
   for (int i = threadIdx.x; i < terms * kWholeRows; i += kJudgeThreads)
-    of_a[i / kWholeRows][i % kWholeRows] = data::element_at(
-        a, number_of_a, rows[i % kWholeRows] % check.m, first + i / kWholeRows);
+    of_a[i / kWholeRows][i % kWholeRows] =
+        data::element_at(a, number_of_a, rows[i % kWholeRows] % check.m, first + i / kWholeRows);
   __syncthreads();
   const std::int64_t col = std::int64_t(blockIdx.x) * kJudgeThreads + threadIdx.x;
   if (col >= check.n) return;

@@ -20,8 +20,8 @@ enum {
   KZOO_XRAY_ATOMIC = 3, /* reads and writes */
   KZOO_XRAY_CALL = 4,   /* a function begins; `address`: where it returns to */
   KZOO_XRAY_RETURN = 5,
-  KZOO_XRAY_SYNC = 6,  /* waits for lanes of its warp */
-  KZOO_XRAY_FENCE = 7, /* __threadfence() and similar */
+  KZOO_XRAY_SYNC = 6,   /* waits for lanes of its warp */
+  KZOO_XRAY_FENCE = 7,  /* __threadfence() and similar */
   KZOO_XRAY_BOUNDS = 8, /* `address` is an index outside its array */
   /* sm_90. `address`: bytes, and from bit 32 on sectors or wavefronts; of a warp's first lane */
   KZOO_XRAY_TMA_LOAD = 9,
