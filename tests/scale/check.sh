@@ -10,7 +10,7 @@ rm -rf "$work" && mkdir -p "$work" && cd "$work"
 
 cat >e.toml <<TOML
 plugins = ['coalesced', 'coarsened', 'double_buffer', 'float4', 'latency_hidden', 'naive',
-           'outer_product', 'register_gmem', 'register_tiles', 'reindexed', 'serial', 'smem',
+           'outer_product', 'pipelined', 'register_gmem', 'register_tiles', 'reindexed', 'serial', 'smem',
            'warp_tiles']
 baseline = 'serial:ikj'
 [problem]

@@ -248,7 +248,8 @@ TEST_CASE("dispatch's README has what the model predicts", "[dispatch]") {
     table += fmt::format("| {} x {} x {} | {} | {:.1f} | {} | {:.1f} |\n", m, n, k, name(fp32),
                          fp32.us, name(split), split.us);
   }
-  const auto file = kzoo::test::source_folder() / "plugins" / "dispatch" / "README.md";
+  const auto file =
+      kzoo::test::source_folder() / "plugins" / "fast_fp32" / "dispatch" / "README.md";
   std::string text = kzoo::test::read_text(file);
   const std::string before = text, begin = "<!-- choices -->\n", end = "\n<!-- /choices -->";
   const std::size_t from = text.find(begin), to = text.find(end);
