@@ -160,11 +160,13 @@ class judge_of_files {
   // The default experiment has alpha and beta, which some kernels do not know.
   file_judgement judged(const std::string& name) {
     file_judgement j = judged(name, experiment_);
-    if (j.came_of_it.status != results::status::kUnsupported) return j;
-    results::experiment unscaled = experiment_;
-    for (problem& p : unscaled.problems) p.alpha = 1, p.beta = 0;
-    if (options_.problems == judge_options().problems) j = judged(name, unscaled);
-    if (j.came_of_it.status == results::status::kUnsupported)
+    const auto declines = [&j] { return j.came_of_it.status == results::status::kUnsupported; };
+    if (declines() && options_.problems == judge_options().problems) {
+      results::experiment unscaled = experiment_;
+      for (problem& p : unscaled.problems) p.alpha = 1, p.beta = 0;
+      j = judged(name, std::move(unscaled));
+    }
+    if (declines())
       j.came_of_it.reason += "; an experiment with problems for it is named by --problems";
     return j;
   }

@@ -52,13 +52,16 @@ std::uint64_t most_bytes() {
   return static_cast<std::uint64_t>(*number * kGigabyte);
 }
 
-// The library of an entry, which the same source may have made under another name.
-bool has_library(const fs::path& entry, const std::string& file) {
+// Whether an entry has the library. Links it where the same source made it under another name.
+bool finds_library(const fs::path& entry, const std::string& file) {
   std::error_code fault;
-  for (const auto& each : fs::directory_iterator(entry, fault))
-    if (each.path().extension() == ".so" && !fs::exists(entry / file))
-      fs::create_hard_link(each.path(), entry / file, fault);
-  return fs::is_regular_file(entry / file, fault);
+  if (fs::is_regular_file(entry / file, fault)) return true;
+  for (const auto& each : fs::directory_iterator(entry, fault)) {
+    if (each.path().extension() != ".so") continue;
+    fs::create_hard_link(each.path(), entry / file, fault);
+    return fs::is_regular_file(entry / file, fault);
+  }
+  return false;
 }
 
 descriptor open_folder(const fs::path& folder) {
@@ -112,7 +115,7 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
   if (includes.empty()) return std::nullopt;
   const fs::path found = entry(key, includes, known);
   std::error_code fault;
-  if (!use(found) || !has_library(found, file)) return std::nullopt;
+  if (!use(found) || !finds_library(found, file)) return std::nullopt;
   if (content_of(found / kHash) != sha256_of(found / file) + '\n') {
     fs::remove_all(found, fault);
     return std::nullopt;
@@ -136,7 +139,7 @@ fs::path cache::store(const fs::path& begun, const std::string& key, const std::
   replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
   std::error_code fault;
   fs::rename(clean.path(), kept, fault);  // fails where another runner was faster
-  if (!has_library(kept, file))
+  if (!finds_library(kept, file))
     throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
   use(kept);
   remove_some();

@@ -4,7 +4,6 @@
 //   KEY.includes     the files that the compiler read for a KEY, which is the hash of the
 //                    command, the compiler and the source
 //   HASH/NAME.so     HASH covers the KEY and the content of all those files
-//
 //   HASH/sha256      of NAME.so: a damaged entry, as a full disk leaves it, is made again
 //
 // An entry is written beside them and renamed, and never changed: runners at the same time use one
