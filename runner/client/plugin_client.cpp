@@ -122,6 +122,15 @@ results::plugin_description plugin_client::open() {
 
 std::optional<std::string> plugin_client::objection(const std::string& device,
                                                     std::uint32_t variant, const problem& p) {
+  const std::tuple asked{device, variant, as_told(p)};
+  auto before = objections_.find(asked);
+  if (before == objections_.end())
+    before = objections_.emplace(asked, ask_support(device, variant, p)).first;
+  return before->second;
+}
+
+std::optional<std::string> plugin_client::ask_support(const std::string& device,
+                                                      std::uint32_t variant, const problem& p) {
   if (std::string why = why_not_of_types(p); !why.empty()) return why;
   if (opened_ && !set_back()) leave();
   if (!opened_) open();
@@ -152,7 +161,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
   if (const auto before = taken_.find({variant, as_told(p)});
       before != taken_.end() && !before->second.empty())
     throw failure(verdict::error, before->second);
-  if (const auto why = objection(device, variant, p)) decline(*why);
+  if (const auto why = ask_support(device, variant, p)) decline(*why);
   prepared_[slot] = p;
   prepared_variant_ = variant;
   const std::string run = name_of_run(variant, p);

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,8 @@ class plugin_client {
   virtual void begin_to_end() {}
   // Loads the library.
   results::plugin_description open();
-  // Why the variant rejects the problem, or why no variant can take it; nothing if it accepts.
+  // Why the variant rejects the problem, or why no variant can take it; nothing if it accepts. Asks
+  // once: prepare() asks again.
   std::optional<std::string> objection(const std::string& device, std::uint32_t variant,
                                        const problem& p);
   // Creates an instance for the problem: generates inputs, allocates C. Instances alive at the same
@@ -114,6 +116,9 @@ class plugin_client {
   const std::filesystem::path& file() const { return file_; }
 
  private:
+  // As objection(), but asks each time.
+  std::optional<std::string> ask_support(const std::string& device, std::uint32_t variant,
+                                         const problem& p);
   // Sends a request; `more_seconds` extends the timeout.
   nlohmann::json call(worker::operation op, nlohmann::json request, double more_seconds);
   void forget_session();
@@ -143,6 +148,8 @@ class plugin_client {
   std::vector<std::string> ran_;  // in this session, as ran_before() names them
   // Prepared variants and problems of all sessions, with their later rejections; "": none.
   std::map<std::pair<std::uint32_t, problem>, std::string> taken_;
+  // By device, variant and problem.
+  std::map<std::tuple<std::string, std::uint32_t, problem>, std::optional<std::string>> objections_;
 };
 
 // In a worker process: a crash or a hang affects this plugin's cells only.
