@@ -2,7 +2,7 @@
 #include "cli/commands.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "profile/ncu.hpp"
-#include "ranks/rank.hpp"
+#include "ranks/dispatch.hpp"
 #include "setup/plan.hpp"
 #include "worker/worker.hpp"
 #include "xray/analysis.hpp"

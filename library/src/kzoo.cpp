@@ -2,7 +2,7 @@
 
 #include "arguments.hpp"
 #include "context.hpp"
-#include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <kzoo/kzoo.h>
 #include <kzoo/error.hpp>

@@ -1,7 +1,6 @@
 #include "tuned.hpp"
 
 #include "input/diagnostics.hpp"
-#include "input/read_file.hpp"
 #include "storage/field.hpp"
 
 #include <kzoo/kzoo.h>

@@ -1,7 +1,7 @@
 #include "checks/check.hpp"
 
 #include "core/verdict.hpp"
-#include "os/printable.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 #include "worker/worker.hpp"
 
@@ -155,7 +155,7 @@ covered run_address_sanitizer(candidate& c) {
 
 bool is_on_cpu(const candidate& c) { return c.who().device == "cpu"; }
 bool is_on_gpu(const candidate& c) { return !is_on_cpu(c); }
-// Simulated kernels' accesses are analysed in run/fault_search.hpp.
+// Simulated kernels' accesses are analysed in run/judging.hpp.
 bool has_address_sanitizer(const candidate& c) {
   return is_on_cpu(c) && (!c.who().simulated || fs::exists(build_with_address_sanitizer(c)));
 }

@@ -2,7 +2,7 @@
 // Timed runs of a candidate that is prepared in slot 0; each result is judged.
 
 #include "checks/candidate.hpp"
-#include "results/device.hpp"
+#include "results/plugin.hpp"
 #include "timing/sm_clock.hpp"
 #include "timing/summary.hpp"
 

@@ -5,8 +5,8 @@
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
-#include "os/interrupt.hpp"
 #include "os/output.hpp"
+#include "os/posix.hpp"
 #include "process/process_table.hpp"
 #include "storage/journal.hpp"
 

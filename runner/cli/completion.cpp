@@ -3,7 +3,7 @@
 
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"
-#include "experiment/find_file.hpp"
+#include "experiment/load.hpp"
 #include "setup/plan.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,21 +1,18 @@
 // `runner export`: tuned kernels as a project that needs no kernel-zoo.
 
 #include "cli/commands.hpp"
-#include "cli/new_folder.hpp"
 #include "compile/exported_project.hpp"
-#include "compile/hints.hpp"
+#include "compile/run_compiler.hpp"
 #include "input/diagnostics.hpp"
-#include "input/read_file.hpp"
 #include "os/assets.hpp"
 #include "os/output.hpp"
 #include "os/places.hpp"
-#include "os/printable.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "report/page.hpp"
 #include "results/plugin.hpp"
-#include "storage/read.hpp"
-#include "storage/tuned_json.hpp"
+#include "storage/documents_json.hpp"
+#include "storage/results_json.hpp"
 
 #include <kzoo/type_names.hpp>
 

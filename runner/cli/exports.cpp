@@ -4,8 +4,8 @@
 #include "report/report.hpp"
 #include "results/experiment.hpp"
 #include "results/tuned.hpp"
+#include "storage/documents_json.hpp"
 #include "storage/results_json.hpp"
-#include "storage/tuned_json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "cli/needs.hpp"
+#include "cli/command_line.hpp"
 
 #include "compile/description.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
-#include "run/choose_cells.hpp"
+#include "run/plan.hpp"
 #include "setup/plan.hpp"
 
 #include <set>

@@ -1,41 +1,89 @@
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
-#include "cli/journals.hpp"
 #include "compare/compare.hpp"
+#include "core/kernel_name.hpp"
 #include "experiment/load.hpp"
-#include "os/interrupt.hpp"
+#include "input/diagnostics.hpp"
 #include "os/output.hpp"
-#include "os/printable.hpp"
+#include "os/posix.hpp"
+#include "os/text.hpp"
 #include "ranks/dispatch.hpp"
 #include "report/terminal.hpp"
 #include "results/tuned.hpp"
 #include "run/device_memory.hpp"
-#include "run/document_head.hpp"
 #include "run/execution.hpp"
 #include "run/plan.hpp"
 #include "setup/plan.hpp"
-#include "storage/read.hpp"
-
-#include "input/diagnostics.hpp"
-#include "input/read_file.hpp"
+#include "storage/journal.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace kzoo::cli {
+
+// Names new journals, and finds the journal of an interrupted run.
+
 namespace {
 
 namespace fs = std::filesystem;
+
+// In the current directory: where journals are written without --journal.
+constexpr const char* kResultsFolder = "results";
+
+// The journals' names begin with the date.
+std::vector<fs::path> newest_first() {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(kResultsFolder, ignored))
+    if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+  std::ranges::sort(files, std::ranges::greater{});
+  return files;
+}
+
+}  // namespace
+
+// "results/2026-11-20T23-41-07_ladder_cuda0", for journal::create_numbered().
+fs::path journal_name(const results::document& head) {
+  std::string when = head.started,
+              device = head.devices.size() > 1 ? head.experiment.device : head.device.id;
+  std::erase(when, 'Z');
+  std::erase(device, ':');
+  return fmt::format("{}/{}_{}_{}", kResultsFolder, file_name_from(when),
+                     file_name_from(head.experiment.file.stem().string()), device);
+}
+
+// The journal `name`; if "", the newest unfinished journal in results/, of `experiment` unless "".
+// Throws input::invalid.
+fs::path find_interrupted(const std::string& name, const std::string& experiment) {
+  if (!name.empty()) return name;
+  const std::string wanted = fs::path(experiment).stem().string();
+  for (const fs::path& file : newest_first()) {
+    try {
+      const results::document d = storage::read_journal_file(file).results;
+      if (!d.complete() && (wanted.empty() || d.experiment.file.stem() == wanted)) return file;
+    } catch (const input::invalid&) {
+      // Not a journal, although it ends in .jsonl.
+    }
+  }
+  input::refuse("--resume", fmt::format("{}/ here has no journal of an interrupted run{}; name one",
+                                        kResultsFolder, wanted.empty() ? "" : " of " + wanted));
+}
+
+namespace {
+
 using results::document;
 
 // Creates the journal of a new run and writes its head; none with --no-journal.
@@ -350,5 +398,74 @@ results::experiment resumed_experiment(const run_options& given) {
 results::experiment repeated_experiment(const rerun_options& given) {
   return stored_experiment(storage::read(given.file));
 }
+
+namespace {
+
+// For sources, with the problems of the command line.
+constexpr const char* kExperiment = "tune";
+
+// "60s", "1.5h", "90" seconds.
+double seconds_in(std::string_view text) {
+  double number = 0;
+  const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(stop - text.data()));
+  const double factor = unit == "h" ? 3600 : unit == "m" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
+  constexpr double kMost = 1e7;
+  if (fault != std::errc{} || !(number * factor > 0 && number * factor < kMost)) {
+    input::refuse("--budget",
+                  fmt::format("expected a time such as 60s, 5m or 1.5h, more than 0 and "
+                              "less than {:.0f} s, found {}",
+                              kMost, input::in_quotes(text)));
+  }
+  return number * factor;
+}
+
+// Whether it names a plugin and not an experiment.
+bool is_source(const std::string& name) {
+  const auto file = as_file(name);
+  return file && !file->path.ends_with(".toml") &&
+         (!file->variant.empty() || std::filesystem::is_directory(file->path) ||
+          std::filesystem::path(file->path).has_extension());
+}
+
+// Names a kernel by its plugin's source: "./mine.cu:BM64" for "mine:BM64".
+std::string by_source(const std::string& kernel, const std::vector<std::string>& plugins) {
+  if (as_file(kernel)) return kernel;
+  const std::size_t end = std::min(kernel.find(':'), kernel.size());
+  for (const std::string& plugin : plugins) {
+    const auto file = as_file(plugin);
+    if (!file || std::filesystem::is_directory(file->path)) continue;
+    if (std::filesystem::path(file->path).stem() == kernel.substr(0, end))
+      return file->path + kernel.substr(end);
+  }
+  return kernel;
+}
+
+}  // namespace
+
+run_options tuning_run(const tune_options& given) {
+  run_options options = given;
+  results::overrides& over = options.over;
+  over.tune = true;
+  if (!given.budget.empty()) over.budget_seconds = seconds_in(given.budget);
+  if (is_source(given.file)) {
+    if (over.sizes.empty() && !given.resume) {
+      input::refuse("--sizes",
+                    fmt::format("which problems is {} to be tuned for? Name their sizes, "
+                                "such as --sizes 1024,4096x11008x4096",
+                                given.file));
+    }
+    over.plugins.insert(over.plugins.begin(), given.file);
+    options.file = kExperiment;
+  }
+  if (!over.baseline) return options;
+  over.baseline = by_source(*over.baseline, over.plugins);
+  // A baseline must run to be compared with.
+  if (!over.plugins.empty() && std::ranges::count(over.plugins, *over.baseline) == 0)
+    over.plugins.push_back(*over.baseline);
+  return options;
+}
+
+int tune(const tune_options& options) { return run(tuning_run(options)); }
 
 }  // namespace kzoo::cli

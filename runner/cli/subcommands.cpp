@@ -1,12 +1,16 @@
 #include "cli/command_line.hpp"
-
-#include "cli/needs.hpp"
-#include "cli/shared_options.hpp"
 #include "os/assets.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <cstdint>
+#include <cstdlib>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace kzoo::cli {
 namespace {
@@ -18,6 +22,102 @@ std::string footer_of(const std::string& name) {
   return text;
 }
 
+using help_words = std::map<std::string, std::string>;
+
+// Sets help and types of values from "VALUE | HELP" by "COMMAND OPTION".
+void explain(CLI::App& app, const std::string& command, const help_words& words) {
+  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+    const std::string name = option->get_name(false, true);
+    if (name == "-h,--help") continue;
+    const auto own = words.find(command + ' ' + name);
+    const std::string& found = own != words.end() ? own->second : words.at("any " + name);
+    const std::size_t end = found.find("| ");
+    option->description(found.substr(end + 2));
+    if (end > 0) option->type_name(found.substr(0, end - 1));
+  }
+  for (CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))
+    explain(*group, command, words);
+}
+
+// An option or a flag. An empty value of an optional text counts as none.
+template <class T>
+CLI::Option* add(CLI::App& app, const char* name, T& out) {
+  if constexpr (std::is_same_v<T, bool>)
+    return app.add_flag(name, out);
+  else if constexpr (std::is_same_v<T, std::optional<std::string>>)
+    return app.add_option_function<std::string>(name, [&out](const std::string& given) {
+      if (!given.empty()) out = given;
+    });
+  else
+    return app.add_option(name, out);
+}
+
+void add_words(CLI::App& app, const char* name, std::vector<std::string>& words) {
+  add(app, name, words)->allow_extra_args(false)->delimiter(',');
+}
+
+void add_build_args(CLI::App& app, std::vector<std::string>& build_args) {
+  add(app, "--build-args", build_args)->expected(1)->delimiter(' ');
+}
+
+void add_plugin_folders(CLI::App& app, common_options& o) {
+  add(app, "--plugin-dir", o.plugin_folders)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_build_args(app, o.build_args);
+}
+
+void add_common(CLI::App& app, common_options& o) {
+  add_plugin_folders(app, o);
+  add(app, "--in-process", o.in_process);
+}
+
+// Returns FILE.
+CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* name = "FILE") {
+  CLI::Option* const file = add(app, name, o.file);
+  add(app, "--device", o.over.device);
+  add_words(app, "--plugins", o.over.plugins);
+  add_words(app, "--sizes", o.over.sizes);
+  add_words(app, "--layouts", o.over.layouts);
+  add_words(app, "--batches", o.over.batches);
+  add_words(app, "--problems", o.over.problems);
+  return file;
+}
+
+// The simulator of each worker reads the setting.
+void add_schedule(CLI::App& app) {
+  app.add_option_function<std::uint64_t>("--schedule", [](std::uint64_t seed) {
+    setenv("KZOO_SIM_SCHEDULE", std::to_string(seed).c_str(), 1);
+  });
+}
+
+void add_tier(CLI::App& app, experiment_options& o) { add(app, "--verify", o.over.tier); }
+
+void add_cells(CLI::App& app, std::vector<std::string>& cells) {
+  add(app, "--cell", cells)->delimiter(',')->excludes("--plugins");
+}
+
+void add_shown(CLI::App& app, report::shown_options& shown) {
+  add(app, "--wide", shown.wide);
+  const std::map<std::string, report::sort_key> keys{{"speedup", report::sort_key::speedup},
+                                                     {"time", report::sort_key::time},
+                                                     {"name", report::sort_key::name}};
+  add(app, "--sort", shown.sort)->transform(CLI::CheckedTransformer(keys).description(""));
+  add(app, "--simulator-times", shown.simulator_times);
+}
+
+void add_output(CLI::App& app, output_options& o) {
+  add(app, "--json", o.json);
+  add(app, "--csv", o.csv);
+  add(app, "--md", o.markdown);
+  add(app, "--junit", o.junit);
+  CLI::Option* const journal = add(app, "--journal", o.journal);
+  add(app, "--no-journal", o.no_journal)->excludes(journal);
+  add(app, "--quiet", o.quiet);
+  add_shown(app, o.shown);
+  add(app, "--show-errors", o.show_errors);
+}
+
 // A new subcommand, and the options that its command line is read into.
 template <class Options>
 struct subcommand {
@@ -26,9 +126,9 @@ struct subcommand {
 };
 
 template <class Options>
-subcommand<Options> add(CLI::App& runner, const char* name, const char* summary,
-                        int (*execute)(const Options&), call& c) {
-  CLI::App& app = *runner.add_subcommand(name, summary);
+subcommand<Options> begin(CLI::App& runner, const char* name, int (*execute)(const Options&),
+                          call& c) {
+  CLI::App& app = *runner.add_subcommand(name);
   app.footer(footer_of(name));
   const auto options = std::make_shared<Options>();  // the callback keeps it alive
   app.callback([options, execute, &c] {
@@ -46,24 +146,17 @@ int run_what_is_named(const run_options& o) {
 }
 
 void add_resume(CLI::App& app, run_options& o) {
-  auto* resume =
-      app.add_option("--resume", o.resume,
-                     "Continue an interrupted run: its journal, default the newest; needs no FILE")
-          ->type_name("[JOURNAL]")
-          ->expected(0, 1)
-          ->default_str("")
-          ->excludes("--journal")
-          ->excludes("--no-journal");
-  add_trust_folders(app, o.trust_folders)->needs(resume);
-  app.add_flag("--or-resume", o.or_resume,
-               "Continue --journal if it is there, once no other run writes it: for batch jobs")
-      ->needs("--journal")
-      ->excludes(resume);
+  CLI::Option* const resume = app.add_option("--resume", o.resume)
+                                  ->expected(0, 1)
+                                  ->default_str("")
+                                  ->excludes("--journal")
+                                  ->excludes("--no-journal");
+  add(app, "--trust-folders", o.trust_folders)->needs(resume);
+  add(app, "--or-resume", o.or_resume)->needs("--journal")->excludes(resume);
 }
 
 void add_run(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "run", "Run an experiment (`runner FILE` does too)", run_what_is_named, c);
+  auto [app, o] = begin(runner, "run", run_what_is_named, c);
   add_common(app, o);
   add_experiment(app, o);
   add_tier(app, o);
@@ -78,281 +171,201 @@ int tune_what_is_named(const tune_options& o) {
 }
 
 void add_tune(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "tune", "Find the fastest variant of a kernel for each problem",
-                      tune_what_is_named, c);
+  auto [app, o] = begin(runner, "tune", tune_what_is_named, c);
   add_common(app, o);
-  add_experiment(app, o, "SOURCE_OR_FILE",
-                 "A source such as mine.cu, with --sizes, or an experiment file");
+  add_experiment(app, o, "SOURCE_OR_FILE");
   add_tier(app, o);
-  add_value(app, "--baseline", o.over.baseline, "NAME",
-            "The kernel to compare with; default: the file's");
-  add_words(
-      app, "--allow", o.over.allow,
-      "Precisions that results may be computed in, beside that of their matrices and what the "
-      "file allows: tf32, bf16, ...");
-  add_value(app, "--budget", o.budget, "TIME",
-            "Time for judging and timing, such as 60s, 5m or 1h; default: until all is decided");
-  add_value(app, "--sample", o.over.sample, "N",
-            "Compile only so many configurations of each space, drawn at random; the same ones "
-            "each time")
-      ->check(CLI::PositiveNumber);
+  add(app, "--baseline", o.over.baseline);
+  add_words(app, "--allow", o.over.allow);
+  add(app, "--budget", o.budget);
+  add(app, "--sample", o.over.sample)->check(CLI::PositiveNumber);
   add_output(app, o);
   add_resume(app, o);
 }
 
 void add_rerun(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "rerun", "Repeat the run of stored results", rerun, c);
-  app.add_option("RESULT", o.file, "A journal, or what --json wrote")->required();
+  auto [app, o] = begin(runner, "rerun", rerun, c);
+  add(app, "RESULT", o.file)->required();
   add_common(app, o);
-  add_trust_folders(app, o.trust_folders);
+  add(app, "--trust-folders", o.trust_folders);
   add_output(app, o);
 }
 
 void add_report(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "report", "Show the tables of stored results", report, c);
-  app.add_option("RESULT", o.files, "A journal, or what --json wrote; several with --html or --svg")
-      ->required();
-  auto* const formats = app.add_option_group("format");
-  const auto add_format = [formats, &as = o.as](const char* flag, format f, const char* help) {
-    formats->add_flag_callback(
-        flag, [&as, f] { as = f; }, help);
+  auto [app, o] = begin(runner, "report", report, c);
+  add(app, "RESULT", o.files)->required();
+  CLI::App* const formats = app.add_option_group("format");
+  const auto add_format = [formats, &as = o.as](const char* flag, format f) {
+    formats->add_flag_callback(flag, [&as, f] { as = f; });
   };
-  add_format("--md", format::markdown, "As Markdown for GitHub");
-  add_format("--csv", format::csv, "As CSV, one line per cell");
-  add_format("--json", format::json, "As JSON, complete");
-  add_format("--junit", format::junit, "The verdicts as JUnit XML");
-  add_value(*formats, "--html", o.html, "FILE",
-            "Write one page with charts and tables, which opens without a network; - for "
-            "stdout");
-  add_value(*formats, "--svg", o.svg, "DIR",
-            "Write the main charts as SVG files, for light and for dark pages");
+  add_format("--md", format::markdown);
+  add_format("--csv", format::csv);
+  add_format("--json", format::json);
+  add_format("--junit", format::junit);
+  add(*formats, "--html", o.html);
+  add(*formats, "--svg", o.svg);
   formats->require_option(0, 1);
   add_shown(app, o.shown);
 }
 
 void add_compare(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "compare", "Compare two stored results, or the kernels of one", compare, c);
-  app.add_option("RESULT", o.files,
-                 "Journals, or what --json wrote: OLD NEW, or one with --baseline")
-      ->required()
-      ->expected(1, 2);
-  add_value(app, "--threshold", o.threshold, "PERCENT", "Smaller changes do not count")
-      ->capture_default_str();
-  add_value(app, "--baseline", o.baseline, "NAME",
-            "Rank the kernels of one result against this one");
-  app.add_flag("--force", o.force, "Compare even different devices or CUDA runtimes");
-  app.add_flag("--md", o.markdown, "As Markdown");
+  auto [app, o] = begin(runner, "compare", compare, c);
+  add(app, "RESULT", o.files)->required()->expected(1, 2);
+  add(app, "--threshold", o.threshold)->capture_default_str();
+  add(app, "--baseline", o.baseline);
+  add(app, "--force", o.force);
+  add(app, "--md", o.markdown);
 }
 
 void add_check(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "check", "Check an experiment file without running it, and show its description",
-          check, c);
+  auto [app, o] = begin(runner, "check", check, c);
   add_common(app, o);
   add_experiment(app, o)->required();
   add_tier(app, o);
 }
 
 void add_validate(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "validate", "Run all checks on one plugin, with a line for each", validate, c);
+  auto [app, o] = begin(runner, "validate", validate, c);
   add_common(app, o);
-  app.add_option("PLUGIN", o.plugin, "name, name:variant, or its file: ./mine.cu, mine.so")
-      ->required();
-  add_value(app, "--tier", o.tier, "TIER", "quick, full or paranoid; default: full");
+  add(app, "PLUGIN", o.plugin)->required();
+  add(app, "--tier", o.tier);
   add_schedule(app);
-  add_value(app, "--device", o.device, "NAME", "cpu, cuda or cuda:N");
-  add_value(app, "--size", o.size, "SIZE",
-            "Size of the problem for the checks that use one: N or MxNxK");
-  add_value(app, "--dtype", o.dtype, "TYPE", "Only these element types: f32, bf16, f16->f32, ...");
-  add_value(app, "--layout", o.layout, "LAYOUT",
-            "Check with this layout: nn, nt, tn or tt; default: the first that is taken");
-  add_value(app, "--epilogue", o.epilogue, "STAGES",
-            "Only products with this epilogue: \"bias + relu\"; default: each kind that is taken");
-  add_value(app, "--batch", o.batch, "N",
-            "Only batches of so many products; 1: only plain products");
-  add_words(app, "--scale-blocks", o.scale_blocks,
-            "Only with a scale for each block of A and of B, or none: 1x128,128x128; none,1x128");
-  add_value(app, "--groups", o.groups, "N",
-            "Only with rows in so many groups, each with a B of its own");
-  add_value(app, "--timeout", o.timeout_seconds, "SECONDS",
-            "Seconds after which one step counts as hung; default: 60");
-  add_file(app, "--json", o.json, "Write the findings as JSON; - for stdout");
-  add_show_errors(app, o.show_errors);
+  add(app, "--device", o.device);
+  add(app, "--size", o.size);
+  add(app, "--dtype", o.dtype);
+  add(app, "--layout", o.layout);
+  add(app, "--epilogue", o.epilogue);
+  add(app, "--batch", o.batch);
+  add_words(app, "--scale-blocks", o.scale_blocks);
+  add(app, "--groups", o.groups);
+  add(app, "--timeout", o.timeout_seconds);
+  add(app, "--json", o.json);
+  add(app, "--show-errors", o.show_errors);
 }
 
 void add_judge(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "judge", "Judge and time files with kernels, for programs", judge, c);
+  auto [app, o] = begin(runner, "judge", judge, c);
   add_common(app, o);
-  app.add_option(
-         "FILE", o.files,
-         "Each by itself: ./mine.cu, mine.so, kernel.toml, or one variant of it, mine.cu:16x16")
-      ->required();
-  add_value(app, "--problems", o.problems, "EXPERIMENT",
-            "An experiment, for its problems, baseline and timing; default: quick");
-  add_value(app, "--baseline", o.baseline, "NAME",
-            "What speedups are over; default: the experiment's");
-  add_value(app, "--device", o.device, "NAME",
-            "auto, cpu, cuda or cuda:N; default: the experiment's");
-  add_value(app, "--verify", o.tier, "TIER",
-            "How much is checked: quick, full or paranoid; default: full");
-  app.add_flag("--json", o.json, "On stdout a JSON document for each file, in a line of its own");
-  app.add_flag("--explain", o.explain,
-               "With --json, search a wrong kernel's memory accesses too, which compiles it again");
-  app.add_flag("--device-code-only", o.device_code_only,
-               "Refuse kernels with host code of their own, which runs in the process that times "
-               "them: bare kernels, and manifests of compiled ones, have none");
-  app.add_flag("--compile-only", o.compile_only,
-               "Compile, and run nothing: for a machine without a GPU, as `runner compile` does");
-  add_value(app, "-o,--out", o.compiled.out, "DIR", "With --compile-only, where the libraries go");
-  add_words(app, "--arch", o.compiled.architectures, "With --compile-only: 90a, 80-real, ...");
+  add(app, "FILE", o.files)->required();
+  add(app, "--problems", o.problems);
+  add(app, "--baseline", o.baseline);
+  add(app, "--device", o.device);
+  add(app, "--verify", o.tier);
+  add(app, "--json", o.json);
+  add(app, "--explain", o.explain);
+  add(app, "--device-code-only", o.device_code_only);
+  add(app, "--compile-only", o.compile_only);
+  add(app, "-o,--out", o.compiled.out);
+  add_words(app, "--arch", o.compiled.architectures);
 }
 
 void add_profile(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "profile", "Profile cells of an experiment with Nsight Compute", profile, c);
+  auto [app, o] = begin(runner, "profile", profile, c);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
-  app.get_option("--device")->description("auto, cuda or cuda:N; default: the file's");
   add_cells(app, o.cells);
-  add_value(app, "--ncu", o.ncu, "PROGRAM", "Path of Nsight Compute's ncu, if it is not found");
-  add_file(app, "--json", o.json, "Write the counters as JSON; - for stdout");
-  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
+  add(app, "--ncu", o.ncu);
+  add(app, "--json", o.json);
+  add(app, "--md", o.markdown);
   app.parse_complete_callback([&c, &told = o.ncu_arguments] { told = c.after_dashes; });
 }
 
 void add_xray(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "xray", "Count the memory accesses of cells, line by line, in the simulator",
-          xray, c);
+  auto [app, o] = begin(runner, "xray", xray, c);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
-  app.get_option("--device")->description("Only cpu: the simulator counts, whatever GPU there is");
   add_cells(app, o.cells);
-  add_value(app, "--blocks", o.blocks, "N",
-            "Run no more blocks of a launch, spread over its grid; counts are scaled to all")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
-  app.add_flag("--lines", o.lines, "The source, with the counts of each line");
-  add_file(app, "--json", o.json, "Write all counts as JSON; - for stdout");
-  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
-  add_file(app, "--html", o.html, "Write a page with the source and what each line costs");
+  add(app, "--blocks", o.blocks)->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  add(app, "--lines", o.lines);
+  add(app, "--json", o.json);
+  add(app, "--md", o.markdown);
+  add(app, "--html", o.html);
 }
 
 void add_list(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "list", "List the plugins", list, c);
+  auto [app, o] = begin(runner, "list", list, c);
   add_common(app, o);
-  app.add_option("PLUGIN", o.plugins, "Only these: names, globs, or files such as ./mine.cu");
+  add(app, "PLUGIN", o.plugins);
 }
 
 void add_describe(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "describe", "Describe one plugin and its variants", describe, c);
+  auto [app, o] = begin(runner, "describe", describe, c);
   add_common(app, o);
-  app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it, or its file")
-      ->required();
+  add(app, "PLUGIN", o.plugin)->required();
 }
 
 void add_compile(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "compile", "Compile plugins for a GPU, on a machine that need have none",
-          compile_files, c);
-  app.add_option("FILE", o.files,
-                 "Sources: plugins, or kernels with a description of their launch; manifests of "
-                 "compiled kernels")
-      ->required();
-  add_words(app, "--arch", o.architectures,
-            "90a, 80-real, 90-virtual: as CMAKE_CUDA_ARCHITECTURES, separated by commas; default: "
-            "what the source says");
-  add_value(app, "-o,--out", o.out, "DIR",
-            "Where the libraries go, FILE.cu as FILE.so; default: here");
-  add_value(app, "--device", o.device, "NAME", "cuda or cpu; default: cuda");
+  auto [app, o] = begin(runner, "compile", compile_files, c);
+  add(app, "FILE", o.files)->required();
+  add_words(app, "--arch", o.architectures);
+  add(app, "-o,--out", o.out);
+  add(app, "--device", o.device);
   add_build_args(app, o.build_args);
 }
 
 void add_new(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "new", "Make a folder with a plugin's source to begin with", make_new, c);
-  app.add_option("NAME", o.name, "What users will type")->required();
-  add_value(app, "--from", o.from, "PLUGIN",
-            "Begin with a copy of this plugin; default: the template");
-  add_value(app, "--out", o.out, "DIR", "A project with a CMakeLists.txt, in this folder");
+  auto [app, o] = begin(runner, "new", make_new, c);
+  add(app, "NAME", o.name)->required();
+  add(app, "--from", o.from);
+  add(app, "--out", o.out);
 }
 
 void add_export(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "export",
-          "Make a project of the kernels that tuning found, which needs nothing of this",
-          export_kernels, c);
-  app.add_option("FILE", o.file, "What `tune --json` wrote, or the journal of a tuning")
-      ->required();
-  add_value(app, "--out", o.out, "DIR",
-            "A new folder. The functions' names begin with its name: letters, digits and '_'")
-      ->required();
-  app.add_flag("--fallback", o.fallback, "Add a slow kernel for sizes that the others reject");
+  auto [app, o] = begin(runner, "export", export_kernels, c);
+  add(app, "FILE", o.file)->required();
+  add(app, "--out", o.out)->required();
+  add(app, "--fallback", o.fallback);
 }
 
 void add_watch(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "watch", "Run a source whenever it is saved, and say what has changed", watch, c);
+  auto [app, o] = begin(runner, "watch", watch, c);
   o.file = "quick";
-  app.add_option("SOURCE", o.source, "A plugin's source: mine.cu, or mine.cu:variant")->required();
+  add(app, "SOURCE", o.source)->required();
   add_common(app, o);
   add_experiment(app, o);
   add_tier(app, o);
 }
 
 void add_devices(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "devices", "List the devices", devices, c);
-  app.add_flag("--measure", o.measure,
-               "Measure the peaks of each device, ten seconds each, and store them for later "
-               "runs");
-  add_value(app, "--device", o.device, "NAME", "Only this device: cpu, cuda or cuda:N");
-  app.add_flag("--json", o.json, "As JSON, with every sample");
+  auto [app, o] = begin(runner, "devices", devices, c);
+  add(app, "--measure", o.measure);
+  add(app, "--device", o.device);
+  add(app, "--json", o.json);
 }
 
 void add_submit(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "submit",
-                      "Run an experiment on a cluster: its problems as Slurm jobs", submit, c);
+  auto [app, o] = begin(runner, "submit", submit, c);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
   add_tier(app, o);
-  add_show_errors(app, o.show_errors);
-  add_value(app, "--shards", o.shards, "N",
-            "Jobs that the problems are split into, each with a node of its own; default: 8")
-      ->check(CLI::Range(1, 10000));
-  add_value(app, "--journal-dir", o.folder, "DIR",
-            "A new folder that all nodes share; default: results/DATE_EXPERIMENT_slurm");
-  add_value(app, "--setup", o.setup, "FILE",
-            "Lines of bash at the start of each job: module loads, or runner=(COMMAND) for a "
-            "container");
-  app.add_flag("--share-nodes", o.shares_nodes,
-               "Let shards share a node, each with GPUs of its own: -- --gpus=1");
-  app.add_flag("--by-device", o.by_device, "When merging: as in `runner merge`");
-  app.add_flag("--wait", o.waits, "Wait for the result, and show it as `runner merge` does");
-  app.add_flag("--dry-run", o.dry_run, "Print the batch scripts, and submit nothing");
+  add(app, "--show-errors", o.show_errors);
+  add(app, "--shards", o.shards)->check(CLI::Range(1, 10000));
+  add(app, "--journal-dir", o.folder);
+  add(app, "--setup", o.setup);
+  add(app, "--share-nodes", o.shares_nodes);
+  add(app, "--by-device", o.by_device);
+  add(app, "--wait", o.waits);
+  add(app, "--dry-run", o.dry_run);
   app.parse_complete_callback([&c, &told = o.sbatch_arguments] { told = c.after_dashes; });
 }
 
 void add_status(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "status", "How far the jobs of `runner submit` are", status, c);
-  app.add_option("DIR", o.folder, "The folder that they share")->required();
+  auto [app, o] = begin(runner, "status", status, c);
+  add(app, "DIR", o.folder)->required();
 }
 
 void add_merge(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "merge", "Join the results of `runner submit`, and show them", merge, c);
-  app.add_option("DIR", o.folder, "The folder that they share; the result is in its merged.json")
-      ->required();
-  app.add_flag("--by-device", o.by_device,
-               "A table, and a file, for each model of GPU, driver and CUDA runtime");
+  auto [app, o] = begin(runner, "merge", merge, c);
+  add(app, "DIR", o.folder)->required();
+  add(app, "--by-device", o.by_device);
   add_shown(app, o.shown);
 }
 
 // Only for its help: the words after `needs` are parsed as a command line of their own.
 void add_needs(CLI::App& runner) {
-  CLI::App& app = *runner.add_subcommand("needs", "What a command needs built, for scripts");
+  CLI::App& app = *runner.add_subcommand("needs");
   app.footer(footer_of("needs"));
-  app.add_option("COMMAND", "A command with its arguments, which is not carried out")->required();
+  app.add_option("COMMAND")->required();
   app.group("For scripts");
 }
 
@@ -380,6 +393,12 @@ void add_subcommands(CLI::App& runner, call& c) {
   add_status(runner, c);
   add_merge(runner, c);
   add_needs(runner);
+  const text_table lines = asset_table("help/options");
+  const help_words words(lines.begin(), lines.end());
+  for (CLI::App* command : runner.get_subcommands([](const CLI::App*) { return true; })) {
+    command->description(words.at(command->get_name()).substr(2));
+    explain(*command, command->get_name(), words);
+  }
   runner.footer(footer_of("exit_codes"));  // which subcommands would inherit
 }
 

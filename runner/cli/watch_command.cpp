@@ -3,12 +3,10 @@
 #include "cli/commands.hpp"
 #include "compile/source_plugin.hpp"
 #include "input/diagnostics.hpp"
-#include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "os/posix.hpp"
 #include "report/comparison.hpp"
 #include "run/device_memory.hpp"
-#include "run/document_head.hpp"
 #include "run/execution.hpp"
 #include "setup/plan.hpp"
 

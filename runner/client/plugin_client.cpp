@@ -2,10 +2,9 @@
 
 #include "core/kernel_name.hpp"
 #include "core/operands.hpp"
-#include "core/verdict.hpp"
-#include "os/printable.hpp"
-#include "worker/loaded_plugin.hpp"
+#include "os/text.hpp"
 #include "worker/messages_json.hpp"
+#include "worker/plugin.hpp"
 #include "worker/session.hpp"
 
 #include <kzoo/identifier.hpp>
@@ -17,9 +16,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 namespace kzoo::client {
 

@@ -3,8 +3,7 @@
 
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
-#include "process/anonymous_files.hpp"
-#include "results/device.hpp"
+#include "process/messages.hpp"
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"
 

@@ -1,13 +1,19 @@
+// A plugin that runs in a worker and is judged here: the judge's side of worker/worker.cpp.
 // Declared in client/plugin_client.hpp.
 
 #include "client/plugin_client.hpp"
-#include "client/remote_plugin.hpp"
+#include "core/verdict.hpp"
+#include "devices/backend.hpp"
 #include "devices/devices.hpp"
+#include "devices/guarded_memory.hpp"
 #include "process/child.hpp"
 #include "process/command.hpp"
+#include "process/messages.hpp"
 #include "process/process_table.hpp"
 #include "process/source_frames.hpp"
 #include "worker/messages.hpp"
+#include "worker/messages_json.hpp"
+#include "worker/plugin.hpp"
 #include "worker/session.hpp"
 #include "worker/worker.hpp"
 
@@ -17,17 +23,198 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace kzoo::client {
 namespace {
+
+// Sends a request to the worker, which runs until it has answered. Throws failure.
+using ask_worker = std::function<nlohmann::json(const nlohmann::json&)>;
+using json = nlohmann::json;
+
+[[noreturn]] void refuse_forged() {
+  throw failure(verdict::crashed, "the plugin wrote into the worker's own channel", step::kChannel);
+}
+
+// Returns a literal, which the refusal may keep.
+const char* kept_status(std::string_view name) {
+  constexpr std::array kAll{"unsupported", "unavailable", "wrong", "error"};
+  for (const char* each : kAll)
+    if (name == each) return each;
+  refuse_forged();
+}
+
+// Matrices in memory that the worker also maps, between guard pages.
+class shared_matrices final : public devices::host_memory {
+ public:
+  // `most`: bytes of all allocations together.
+  shared_matrices(ask_worker ask, double most) : ask_(std::move(ask)), most_(most) {}
+
+  int fd() const { return pages_.fd(); }
+  std::size_t bytes() const { return pages_.bytes(); }
+  // The worker's address for `here` in this process.
+  std::uintptr_t there(const void* here) const {
+    const auto& [begin, of] = holding(here);
+    return of.there + static_cast<std::uintptr_t>(static_cast<const std::byte*>(here) - begin);
+  }
+  // Notes that the worker wrote to the input at its address `at`.
+  void note_write(std::uintptr_t at, std::int64_t offset) {
+    for (auto& [begin, of] : allocations_)
+      if (at >= of.there && at < of.there + of.bytes && of.written < 0) of.written = offset;
+  }
+
+  void* allocate(std::size_t bytes, const devices::surroundings& around) override {
+    const std::size_t pages = devices::guarded_pages(bytes);
+    if (pages < bytes || static_cast<double>(pages_.bytes()) + static_cast<double>(pages) > most_)
+      throw devices::failure(
+          fmt::format("cannot allocate {} bytes: all matrices together may have {:.1f} GB", bytes,
+                      most_ / 1e9));
+    allocation made{pages_.take(pages), bytes};
+    try {
+      const json reply = ask_({{"op", "map"},
+                               {"offset", made.pages.offset},
+                               {"bytes", bytes},
+                               {"around", around.bytes},
+                               {"name", around.name}});
+      if (reply.contains("status"))
+        throw devices::failure(reply.value("reason", "the worker cannot map it"));
+      made.there = reply.at("at").get<std::uintptr_t>();
+    } catch (const json::exception&) {
+      pages_.give_back(made.pages);
+      refuse_forged();
+    } catch (...) {
+      pages_.give_back(made.pages);
+      throw;
+    }
+    std::byte* const here = made.pages.here + devices::guarded_offset(bytes);
+    allocations_.emplace(here, made);
+    return here;
+  }
+  // An unreachable worker's mappings end with it.
+  void release(void* memory) override {
+    const auto found = allocations_.extract(static_cast<std::byte*>(memory));
+    if (!found) return;
+    pages_.give_back(found.mapped().pages);
+    try {
+      ask_({{"op", "unmap"}, {"at", found.mapped().there}});
+    } catch (...) {  // even a signal: the next wait reports it
+    }
+  }
+  void set_read_only(void*, bool) override {}  // the worker's mappings of inputs are read-only
+  std::int64_t take_noted_write(const void* memory) override {
+    const auto found = allocations_.find(
+        const_cast<std::byte*>(static_cast<const std::byte*>(memory)));  // NOLINT: a key
+    return found == allocations_.end() ? -1 : std::exchange(found->second.written, -1);
+  }
+
+ private:
+  struct allocation {
+    process::shared_pages::part pages;
+    std::size_t bytes = 0;
+    std::uintptr_t there = 0;
+    std::int64_t written = -1;
+  };
+  const std::pair<std::byte* const, shared_matrices::allocation>& holding(const void* here) const {
+    const auto* at = static_cast<const std::byte*>(here);
+    return *std::prev(allocations_.upper_bound(const_cast<std::byte*>(at)));  // NOLINT: a key
+  }
+
+  ask_worker ask_;
+  double most_;
+  process::shared_pages pages_;
+  std::map<std::byte*, allocation> allocations_;  // by address in this process
+};
+
+class remote_plugin final : public worker::plugin {
+ public:
+  // `go_on`: lets the worker run for a while without a request.
+  remote_plugin(ask_worker ask, std::function<void()> go_on, shared_matrices& memory)
+      : ask_(std::move(ask)), go_on_(std::move(go_on)), memory_(memory) {}
+
+  results::plugin_description open(const std::filesystem::path& file) override {
+    return ask_for<results::plugin_description>({{"op", "open"}, {"file", file.string()}},
+                                                "plugin");
+  }
+  void ask_support(std::uint32_t variant, const problem& p, const kzoo_device&) override {
+    ask({{"op", "ask"}, {"variant", variant}, {"problem", p}});
+  }
+  std::uint64_t workspace_bytes(std::uint32_t variant, const problem& p,
+                                const kzoo_device&) override {
+    return ask_for<std::uint64_t>({{"op", "workspace"}, {"variant", variant}, {"problem", p}},
+                                  "bytes");
+  }
+  void create(int slot, std::uint32_t variant, const problem& p, const kzoo_device&) override {
+    ask({{"op", "create"}, {"slot", slot}, {"variant", variant}, {"problem", p}});
+  }
+  void place(int slot, const worker::placement& where, void*) override {
+    json request{{"op", "place"},
+                 {"slot", slot},
+                 {"inputs", json::array()},
+                 {"c", memory_.there(where.c)},
+                 {"workspace", where.workspace == nullptr ? 0 : memory_.there(where.workspace)}};
+    for (const void* input : where.inputs) request["inputs"].push_back(memory_.there(input));
+    ask(request);
+  }
+  void run(int slot) override {
+    const json reply = ask({{"op", "call"}, {"slot", slot}});
+    if (!reply.contains("writes")) return;
+    try {
+      for (const json& each : reply.at("writes"))
+        memory_.note_write(each.at(0).get<std::uintptr_t>(), each.at(1).get<std::int64_t>());
+    } catch (const json::exception&) {
+      refuse_forged();
+    }
+  }
+  std::vector<results::launch> launches(int slot) override {
+    return ask_for<std::vector<results::launch>>({{"op", "launches"}, {"slot", slot}}, "launches");
+  }
+  void destroy(int slot) override { ask({{"op", "end"}, {"slot", slot}}); }
+  void go_on() override { go_on_(); }
+  std::int64_t heap_in_use() override { return ask_for<std::int64_t>({{"op", "heap"}}, "bytes"); }
+  std::vector<std::string> product_libraries() override { return libraries_; }
+
+ private:
+  // Throws refusal if the reply is a status.
+  json ask(const json& request) try {
+    json reply = ask_(request);
+    if (reply.contains("libraries"))
+      libraries_ = reply.at("libraries").get<std::vector<std::string>>();
+    if (!reply.contains("status")) return reply;
+    throw worker::refusal{kept_status(reply.at("status").get<std::string>()),
+                          reply.at("reason").get<std::string>(),
+                          step::from_name(reply.value("step", ""))};
+  } catch (const json::exception&) {
+    refuse_forged();
+  }
+  template <class T>
+  T ask_for(const json& request, const char* field) {
+    const json reply = ask(request);
+    try {
+      return reply.at(field).get<T>();
+    } catch (const json::exception&) {
+      refuse_forged();
+    }
+  }
+
+  ask_worker ask_;
+  std::function<void()> go_on_;
+  shared_matrices& memory_;
+  std::vector<std::string> libraries_;
+};
 
 constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
 

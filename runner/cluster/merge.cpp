@@ -1,4 +1,4 @@
-#include "cluster/merge.hpp"
+#include "cluster/submission.hpp"
 
 #include "compare/compare.hpp"
 #include "experiment/load.hpp"

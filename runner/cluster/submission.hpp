@@ -9,11 +9,15 @@
 //   merged.json               the result
 
 #include "core/problem.hpp"
+#include "os/enums.hpp"
+#include "results/document.hpp"
 
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::cluster {
@@ -72,5 +76,66 @@ std::vector<std::vector<std::size_t>> split(std::span<const problem> problems, s
 
 // For --problems: "0-3,7".
 std::string numbers_text(std::span<const std::size_t> ascending);
+
+// Slurm, through its programs sbatch and squeue, and the progress of shards, from their journals
+// and Slurm.
+
+// Submits a batch script and returns its job's id. `options`: sbatch's, in addition to the
+// script's. Throws input::invalid with Slurm's message and advice.
+std::string submit(const std::filesystem::path& script, const std::vector<std::string>& options);
+
+// A task of an array job.
+struct task {
+  std::size_t number = 0;
+  std::string state;      // in Slurm's words: "PENDING", "RUNNING", "FAILED"
+  std::string reason;     // why it waits or has ended; or ""
+  std::string node;       // "" while it waits
+  std::string exit_code;  // as Slurm writes it, CODE:SIGNAL; "" for 0:0
+};
+
+// Whether a task in this state will run, or runs.
+bool is_waiting(const std::string& state);
+bool is_running(const std::string& state);
+
+// Slurm's answer about a job, or several separated by commas.
+struct known_job {
+  std::vector<task> tasks;  // empty: Slurm forgets a job minutes after its end
+  std::string trouble;      // why Slurm cannot be asked; "" if it can
+};
+known_job ask_about(const std::string& job);
+
+// `failed`: it has ended, and cells are missing. `unknown`: unfinished, and Slurm cannot be asked.
+KZOO_ENUM(progress, done, running, queued, failed, unknown);
+
+struct shard_status {
+  cluster::progress progress{};
+  std::size_t cells = 0, planned = 0;  // planned 0: there is no journal yet
+  std::string node;
+  std::string why;  // Slurm's reason, and the end of a failed shard's log
+};
+
+std::vector<shard_status> status_of(const submission& s, const known_job& known);
+
+// Joins the results of an experiment's shards.
+
+struct shard_results {
+  std::string name;
+  results::document results;
+};
+
+struct merged {
+  std::vector<results::document> by_device;  // a single document, unless several devices are
+                                             // allowed
+  // Problems without all their cells: "512x512x512 f32: naive:8x8, smem:16x16".
+  std::vector<std::string> missing;
+};
+
+// "NVIDIA H200, driver 580.159, CUDA runtime 13.0": results must agree in this to share a table.
+std::string device_words(const results::device& d);
+
+// `shards`: at least one; interrupted shards may lack cells. Throws input::invalid for shards with
+// different experiments, plugin files or kernel-zoo versions, for a problem in two shards and,
+// unless `by_device`, for different devices.
+merged merge(std::vector<shard_results> shards, bool by_device);
 
 }  // namespace kzoo::cluster

@@ -3,7 +3,7 @@
 
 #include "os/enums.hpp"
 #include "results/document.hpp"
-#include "timing/bootstrap.hpp"
+#include "timing/summary.hpp"
 
 #include <array>
 #include <cstddef>

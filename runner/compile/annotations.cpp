@@ -120,7 +120,7 @@ class line_parser {
     return at_ < line_.size();
   }
 
-  // One element, or a list of several; nothing where a quote does not end.
+  // An element, or a list of several; nothing if a quote does not end.
   std::optional<node> value() {
     const location where = here();
     node_list elements;

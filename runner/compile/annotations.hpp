@@ -1,5 +1,5 @@
 #pragma once
-// What a source says about how it is built, in its first lines:
+// Build settings in a source's first lines:
 //
 //   // kzoo: arch=90a libraries=cublas
 //
@@ -31,7 +31,6 @@ std::string architecture_option(std::string name);
 inline constexpr const char* kArchitectureForm =
     "an architecture as CMake writes it: 90a, 80-virtual, native";
 
-// What they say about how it is built.
 struct build_settings {
   std::vector<std::string> architectures;  // arch=90a: as CMAKE_CUDA_ARCHITECTURES
   std::vector<std::string> libraries;      // libraries=cublas: linked for cuda, and where native

@@ -1,5 +1,7 @@
 #include "compile/bare_kernel.hpp"
 
+#include "core/kernel_name.hpp"
+#include "input/diagnostics.hpp"
 #include "os/assets.hpp"
 #include "os/text.hpp"
 
@@ -71,7 +73,7 @@ std::string line_mark(const location& where) {
 
 std::string struct_name(std::size_t index) { return fmt::format("kzoo_description_{}", index); }
 
-// What kzoo::bare_kernel is told of a variant.
+// Values for kzoo::bare_kernel's template.
 holes holes_of(std::size_t index, const described_variant& d) {
   const manifest::kernel_variant& v = d.launch;
   const auto describe = [](const auto& each) { return described(each); };
@@ -111,8 +113,8 @@ std::string argument_name(const argument& x) {
   return kind < kMatricesAndScalars.size() ? kMatricesAndScalars.at(kind) : x.expression;
 }
 
-// The same of a variant that is launched: that its entry is a kernel, and takes the values that the
-// manifest has for it, is said on the manifest's own lines.
+// Values for a launched variant. The manifest's lines say that its entry is a kernel and takes the
+// manifest's values.
 holes launched(std::size_t index, const described_variant& d, const std::string& plugin) {
   const std::string& name = d.launch.entry;
   const std::vector<argument>& arguments = d.launch.arguments;
@@ -150,6 +152,73 @@ std::string given_to_function(const std::string& argument) {
                      argument.size() > 1
                          ? argument
                          : std::string(1, static_cast<char>(std::tolower(argument[0]))));
+}
+
+using manifest::number_type;
+
+// A kernel as the machine code has it.
+struct entry {
+  std::string name;
+  std::vector<number_type> parameters;
+};
+
+// The marks in PTX:
+//
+//   .global .align 8 .u64 kzoo_entry_0 = _Z5sgemmPf;
+//   .global .align 1 .b8 kzoo_parameters_0[2] = {1};
+class mark_reader {
+ public:
+  mark_reader(std::string_view ptx, const std::filesystem::path& source)
+      : ptx_(ptx), source_(source.string()) {}
+
+  // `parameters`: how many it has.
+  entry read(std::size_t number, std::size_t parameters) const {
+    const std::string name(between(fmt::format("{}{} = ", kEntryMark, number)));
+    if (!is_identifier(name, "$%")) refuse(name);
+    const auto list = between(fmt::format("{}{}[", kParametersMark, number));
+    const std::vector<number_type> types = numbers_in(list);
+    if (types.size() != parameters) refuse(list);
+    return {name, types};
+  }
+
+ private:
+  // The text up to a semicolon.
+  std::string_view between(const std::string& begin) const {
+    const auto at = ptx_.find(begin);
+    if (at == std::string_view::npos) refuse(begin);
+    const std::string_view rest = ptx_.substr(at + begin.size());
+    return rest.substr(0, rest.find(';'));
+  }
+
+  // "3] = {6, 1}": without what is 0 at the end.
+  std::vector<number_type> numbers_in(std::string_view text) const {
+    std::vector<number_type> types;
+    const auto brace = text.find('{');
+    if (brace == std::string_view::npos) return types;
+    std::string_view rest = text.substr(brace + 1);
+    for (rest = rest.substr(0, rest.find('}')); !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      const auto number = number_from<int>(trimmed(rest.substr(0, comma)));
+      if (!number || *number < 1 || *number > static_cast<int>(number_type::i16) + 1) refuse(text);
+      types.push_back(static_cast<number_type>(*number - 1));
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return types;
+  }
+
+  [[noreturn]] void refuse(std::string_view what) const {
+    input::refuse(source_, fmt::format("the compiled kernels are not what is expected at {}: its "
+                                       "options, or its macros, change what is compiled",
+                                       input::in_quotes(what)));
+  }
+
+  std::string_view ptx_;
+  std::string source_;
+};
+
+bool is_number(const argument& given) {
+  using enum manifest::argument_kind;
+  return given.kind == alpha || given.kind == beta || given.kind == value;
 }
 
 }  // namespace
@@ -205,6 +274,34 @@ std::string mark_text(const manifest::described_kernels& kernels) {
           {{{"number", std::to_string(marked.size())},
             {"entry", fmt::format("{}::entry<{}>", struct_name(i), cpp_types(types))}}});
   return filled("plugin/marks.cpp", all);
+}
+
+manifest::kernel_manifest launches_of(const manifest::described_kernels& kernels,
+                                      std::string_view ptx, const std::filesystem::path& source) {
+  const mark_reader marks(ptx, source);
+  manifest::kernel_manifest m;
+  m.id = source.stem().string();
+  m.summary = kernels.summary.empty() ? "a bare kernel" : kernels.summary;
+  m.kernel = source.filename().string();
+  std::size_t number = 0;
+  for (const manifest::described_variant& d : kernels.variants)
+    for (const element_types& types : d.types) {
+      manifest::kernel_variant v = d.launch;
+      const entry compiled = marks.read(number++, v.arguments.size());
+      if (v.summary.empty()) v.summary = v.entry;
+      v.entry = compiled.name;
+      v.type_a = types.a;
+      v.type_b = types.b;
+      v.type_c = types.c;
+      if (!d.names_precision) v.precision = usual_precision(types.a);
+      for (std::size_t i = 0; i < v.arguments.size(); ++i)
+        if (is_number(v.arguments[i])) v.arguments[i].type = compiled.parameters[i];
+      for (const layout each : d.layouts) {
+        v.layout = each;
+        m.variants.push_back(v);
+      }
+    }
+  return m;
 }
 
 }  // namespace kzoo::compile

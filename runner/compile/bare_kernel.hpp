@@ -19,16 +19,25 @@ std::string literal(std::string_view text);
 std::string plugin_text(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source);
 
-// The same of one whose function starts its kernels.
+// The text of a plugin whose function starts its kernels.
 std::string plugin_text(const manifest::described_kernels& kernels, const tensor_function& function,
                         const std::filesystem::path& source);
 
-// What follows that text where nothing but its device code is compiled: for each variant, and each
-// of its types, a variable with the kernel's address, and one with the types of its parameters.
+// Follows that text if only device code is compiled: for each variant and each of its types, a
+// variable with the kernel's address, and a variable with the types of its parameters.
 std::string mark_text(const manifest::described_kernels& kernels);
 
-// The same as PTX has it. Their names, by the number of the kernel.
+// The variables' names in PTX, before the number of the kernel.
 inline constexpr const char* kEntryMark = "kzoo_entry_";
 inline constexpr const char* kParametersMark = "kzoo_parameters_";
+
+// Bare kernels of which nothing but device code is compiled, for the library that launches compiled
+// kernels: of their source's host code nothing runs.
+
+// How they are launched, from the description in the source and what the compiler says of them: PTX
+// of the text that mark_text() is behind. Throws input::invalid, for the source, where the PTX
+// lacks a mark, or has one that is not as mark_text() writes it.
+manifest::kernel_manifest launches_of(const manifest::described_kernels& kernels,
+                                      std::string_view ptx, const std::filesystem::path& source);
 
 }  // namespace kzoo::compile

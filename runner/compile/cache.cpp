@@ -1,7 +1,6 @@
 #include "compile/cache.hpp"
 
-#include "input/diagnostics.hpp"
-#include "os/files.hpp"
+#include "experiment/reader.hpp"
 #include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
@@ -12,12 +11,14 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -66,6 +67,62 @@ bool finds_library(const fs::path& entry, const std::string& file) {
 
 descriptor open_folder(const fs::path& folder) {
   return descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// The items of a CMake list that are not empty.
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ';');)
+    if (!item.empty()) items.push_back(item);
+  return items;
+}
+
+// An installed recipe knows folders relative to where it is installed,
+// PREFIX/lib/kernel-zoo/recipes.
+std::string with_prefix(std::string text, const fs::path& folder) {
+  constexpr std::string_view kPrefixMark = "{prefix}";
+  const std::string prefix = (folder / "../../..").lexically_normal().string();
+  for (auto at = text.find(kPrefixMark); at != std::string::npos; at = text.find(kPrefixMark)) {
+    text.replace(at, kPrefixMark.size(),
+                 prefix.ends_with('/') ? prefix.substr(0, prefix.size() - 1) : prefix);
+  }
+  return text;
+}
+
+// Where a standalone build (KZOO_STANDALONE) is installed, the compiler is the one in PATH.
+std::string in_path(const std::string& compiler, const fs::path& file) {
+  if (compiler.find('/') != std::string::npos) return compiler;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path program = fs::absolute(fs::path(folder) / compiler);
+    std::error_code ignored;
+    if (access(program.c_str(), X_OK) == 0 && fs::is_regular_file(program, ignored))
+      return program.string();
+  }
+  input::refuse(
+      "", fmt::format("sources are compiled with {0}, 12 or later, and there is no {0} in PATH; "
+                      "on Debian and Ubuntu: apt install g++ ({1} says how they are compiled)",
+                      compiler, file.string()));
+}
+
+void check_present(const recipe& r, const fs::path& file) {
+  const auto is_missing = [](const std::string& path) {
+    return path.starts_with('/') && !fs::exists(path);
+  };
+  if (is_missing(r.compiler)) {
+    input::refuse(
+        "", fmt::format(
+                "the compiler that this runner was built with, {}, is not here (it is named in {})",
+                r.compiler, file.string()));
+  }
+  const auto library = std::ranges::find_if(r.libraries, is_missing);
+  if (library == r.libraries.end()) return;
+  input::refuse(
+      "", fmt::format("a plugin for {} is linked with {}, which is not here; build it in the "
+                      "repository with ./zoo build --all, or install the package that it is from",
+                      r.device, *library));
 }
 
 }  // namespace
@@ -152,7 +209,7 @@ std::uint64_t cache::size_of(const fs::path& folder) {
   for (fs::recursive_directory_iterator at(folder, fault), end; !fault && at != end;
        at.increment(fault)) {
     struct stat status {};
-    // What is on the disk: a file may have holes.
+    // Bytes on the disk: a file may have holes.
     if (lstat(at->path().c_str(), &status) == 0) bytes += std::uint64_t(status.st_blocks) * 512;
   }
   return bytes;
@@ -188,7 +245,7 @@ void cache::remove_some() const {
   }
   std::ranges::sort(all, {}, &kept_entry::used);
   for (const kept_entry& each : all) {
-    // One with a point in its name is being made, or removed.
+    // An entry with a point in its name is being made, or removed.
     const bool is_old = each.used<long_ago, is_too_much = bytes> most_ && each.bytes > 0 &&
                         !each.path.has_extension();
     if (!is_old && !is_too_much) continue;
@@ -203,6 +260,46 @@ void cache::remove_some() const {
       fs::remove_all(each.path, fault);
     }
   }
+}
+
+recipe read_recipe(const fs::path& folder, const std::string& device) try {
+  const fs::path file = folder / (device + ".toml");
+  if (!fs::exists(file)) {
+    input::refuse(
+        "", fmt::format("this runner cannot compile plugins for {}: there is no {}{}", device,
+                        file.string(), device == "cuda" ? "; it was built without nvcc" : ""));
+  }
+  const std::string text = with_prefix(input::read_file(file), fs::absolute(folder));
+  input::diagnostics report(file.string(), text);
+  const experiment::node_table document = experiment::parse_document(text, report);
+  report.throw_if_any();
+  experiment::table_reader keys(document, "", report);
+  recipe r;
+  r.device = device;
+  const auto read = [&](const char* key, auto& out) { keys.read(key, out, experiment::text); };
+  const auto read_items = [&](const char* key, std::vector<std::string>& out) {
+    std::string list;
+    read(key, list);
+    out = items_of(list);
+  };
+  read("compiler", r.compiler);
+  read("version", r.version);
+  read("build_info", r.build_info);
+  read_items("architectures", r.architectures);
+  read("include", r.include);
+  read("simulated_include", r.simulated_include);
+  read("package", r.package);
+  read_items("options", r.options);
+  read_items("definitions", r.definitions);
+  read_items("link_options", r.link_options);
+  read_items("libraries", r.libraries);
+  keys.finish();
+  report.throw_if_any();
+  r.compiler = in_path(r.compiler, file);
+  check_present(r, file);
+  return r;
+} catch (const input::invalid& why) {
+  throw cannot_compile(why);
 }
 
 }  // namespace kzoo::compile

@@ -40,7 +40,7 @@ class cannot_compile : public input::invalid {
 
 class cache {
  public:
-  // Of an entry, in bytes: far more than kernels take. A larger one is not kept.
+  // Bytes of an entry: far more than kernels take. Larger entries are not kept.
   static constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;
 
   // Throws cannot_compile where the folder cannot be made, is not the user's own, or can be written
@@ -53,7 +53,7 @@ class cache {
 
   // A new folder for what will be an entry.
   temporary_folder begin() const;
-  // What is in a folder, in bytes.
+  // Bytes in a folder.
   static std::uint64_t size_of(const std::filesystem::path& folder);
   // Keeps what is in the folder, an entry or one beside them, from other processes' remove_some(),
   // as long as this process lives. False where it is gone, or is about to be.
@@ -74,5 +74,29 @@ class cache {
   std::filesystem::path folder_;
   std::uint64_t most_;  // of all entries, in bytes
 };
+
+// How kzoo_add_plugin compiles a plugin for a device, as CMake wrote it down
+// (cmake/kernel-zoo-recipes.cmake).
+
+struct recipe {
+  std::string device;                      // cpu, cuda, cpu-xray
+  std::string compiler, version;           // its path; its name and version
+  std::string build_info;                  // with {architectures} in it, for cuda
+  std::string include;                     // the folder of the SDK's headers
+  std::string simulated_include;           // of those that stand for CUDA's in the simulator
+  std::string package;                     // the folder of the SDK's CMake package
+  std::vector<std::string> architectures;  // as CMAKE_CUDA_ARCHITECTURES
+  std::vector<std::string> options;        // of the compiler
+  std::vector<std::string> definitions;    // NAME=VALUE
+  std::vector<std::string> link_options;   // of the linker, by way of the compiler
+  std::vector<std::string> libraries;
+  // Launches kernels compiled to device code alone; empty: bare kernels become plugins with host
+  // code. Not in the file.
+  std::filesystem::path launcher{};
+};
+
+// `folder` has a file DEVICE.toml for each device. Throws cannot_compile, with what to do, where
+// there is none, and where what it names is not here.
+recipe read_recipe(const std::filesystem::path& folder, const std::string& device);
 
 }  // namespace kzoo::compile

@@ -1,6 +1,5 @@
 #pragma once
-// What a source says of itself in its `// kzoo:` lines, or the manifest beside one that is no
-// plugin.
+// A source's own description: its `// kzoo:` lines, or the manifest beside a bare kernel.
 
 #include "compile/annotations.hpp"
 #include "compile/tensor_functions.hpp"
@@ -10,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::compile {
@@ -43,10 +43,16 @@ void require_used(const results::tuning_space& space, const description& d,
 
 // The keys of a launch with the values in the place of the parameters' names.
 experiment::node_table with_values(experiment::node_table keys, const results::tuning_point& point);
-// The same as options of the compiler: "-DBM=64".
+// The values as options of the compiler: "-DBM=64".
 std::vector<std::string> definitions(const results::tuning_point& point);
-// The same as macros, behind the SDK's headers that the source includes, whose own names they would
-// replace. "": there are no values.
+// The values as macros, after the SDK's headers that the source includes, whose names they would
+// replace; "" without values.
 std::string preamble(const std::filesystem::path& source, const results::tuning_point& point);
+
+// A Python file that has CUDA C++ in its strings, as PyTorch's load_inline takes it.
+
+// The code in the strings that have a kernel or include a header, in the lines that it has there,
+// and its `# kzoo:` lines. What `functions=[…]` names is bound. "": no string has a kernel.
+std::string cuda_code_in(std::string_view python);
 
 }  // namespace kzoo::compile

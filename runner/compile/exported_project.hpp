@@ -2,7 +2,7 @@
 // Tuned kernels as a project that needs nothing of this one: sources, headers, a function that
 // calls the kernel for a problem, a Makefile and a CMakeLists.txt.
 
-#include "compile/recipe.hpp"
+#include "compile/cache.hpp"
 #include "compile/source_files.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/problem.hpp"
@@ -36,7 +36,7 @@ struct exported_choice {
 
 struct exported_project {
   std::string name;  // of the folder, a C identifier
-  // Of units whose sources name none, as CMake has them.
+  // As CMake has them, for units whose sources name none.
   std::vector<std::string> architectures;
   std::vector<exported_unit> units;
   std::vector<exported_choice> choices;
@@ -51,7 +51,7 @@ file_texts exported_files(const exported_project& p, const recipe& how,
 // "declaration".
 std::vector<holes> exported_functions(const exported_project& p);
 
-// What a unit's plugin is called there.
+// The symbol of a unit's plugin in the project.
 std::string exported_symbol(const exported_project& p, std::size_t unit);
 
 }  // namespace kzoo::compile

@@ -1,14 +1,11 @@
 #include "compile/source_plugin.hpp"
 
 #include "compile/bare_kernel.hpp"
-#include "compile/device_code.hpp"
-#include "compile/hints.hpp"
-#include "compile/launches.hpp"
-#include "compile/needed_code.hpp"
 #include "compile/run_compiler.hpp"
 #include "compile/source_files.hpp"
+#include "compile/tensor_functions.hpp"
 #include "core/version.hpp"
-#include "input/read_file.hpp"
+#include "input/diagnostics.hpp"
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/posix.hpp"
@@ -207,8 +204,7 @@ std::string cublas_note(const std::string& file, const source_unit& u, std::stri
       file, u.kernels.variants[0].launch.entry);
 }
 
-// What is compiled of the source and of its headers in quotes, whose names the compiler gives to
-// them.
+// The compiled part of the source and of its headers in quotes, with #line for their names.
 std::vector<cut_file> compiled_files(const source_unit& u, const fs::path& source,
                                      const std::string& text, bool simulated,
                                      const source_cut& how) {
@@ -257,7 +253,7 @@ void try_less(const Compiled& compiled, const process::command_result& failed, c
     throw try_again();
 }
 
-// What the compiler printed, and the files that it read, but for those in the folder.
+// The compiler's output, and the files that it read, except those in the folder.
 struct built {
   std::string output;
   words includes;
@@ -350,7 +346,7 @@ built build(const commands& c, const recipe& how, const fs::path& source,
   return {std::move(output), files_included(rule, folder)};
 }
 
-// Of the kernels for one of the architectures.
+// The PTX of one of the architectures.
 std::string ptx_in(const fs::path& folder) {
   constexpr input::file_kind kPtx{"PTX", ".ptx", 256};
   std::set<fs::path> files;
@@ -405,7 +401,7 @@ void refuse_unless_source(const fs::path& file, const fs::path& source, const re
   }
 }
 
-// What the source says of the product that its function computes.
+// The product that the source's function computes.
 manifest::described_variant variant_of(const description& d) {
   const tensor_function& f = *d.function;
   const needed_code code = needed_by({f.name}, d.text, {}, {.for_host = true});
@@ -475,7 +471,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
       };
       const source_unit u = unit(file);
       commands c = commands_for(source, how, u, asked);
-      // What lacks a header is found only while that is not here.
+      // A build without a missing header is found only while the header is missing.
       const places known = places_of(source, how);
       const std::string key =
           key_of(c, how,

@@ -4,7 +4,6 @@
 #include "compile/annotations.hpp"
 #include "compile/cache.hpp"
 #include "compile/description.hpp"
-#include "compile/recipe.hpp"
 #include "manifest/variants.hpp"
 #include "results/plugin.hpp"
 
@@ -38,7 +37,7 @@ struct compiled {
   source_cut cut{};
 };
 
-// What a command line says about how sources are built.
+// Build settings of a command line.
 struct build_request {
   std::vector<std::string> options;        // of the compiler, after those of recipe and source
   std::vector<std::string> architectures;  // instead of those of recipe and source; empty: those
@@ -48,8 +47,8 @@ struct build_request {
 };
 class not_begun {};
 
-// What is compiled of a source, at a point of the space that it is tuned over: the source itself,
-// or a plugin's text that launches the kernel in it.
+// The compiled text of a source at a point of its tuning space: the source itself, or a plugin's
+// text that launches the kernel in it.
 struct source_unit {
   build_settings settings;
   std::string preamble;                   // before the source, where the values are macros

@@ -15,12 +15,12 @@ struct tensor_function {
   unsigned line = 0;
   bool returns_tensor = false;
   bool is_bound = false;  // PYBIND11_MODULE or TORCH_LIBRARY names it
-  // What it gets, in the order of its parameters: "A", "B", "C", "M", "N", "K", "alpha", "beta".
+  // In the order of its parameters: "A", "B", "C", "M", "N", "K", "alpha", "beta".
   std::vector<std::string> arguments{};
   std::string flaw{};  // why it cannot be called, or ""
 };
 
-// Those with two or three tensors that return one, or with three that return nothing.
+// Functions with two or three tensors that return a tensor, or with three that return nothing.
 std::vector<tensor_function> tensor_functions_in(std::string_view source);
 
 // For each kernel, words that begin a description of its launch, as far as names say them:
@@ -30,5 +30,12 @@ std::vector<std::string> suggested_descriptions(std::string_view source);
 // The types of the elements of A, B and C: those that a dispatch in the code has, or that it asks
 // tensors for; f32 where neither says one.
 std::vector<element_types> types_of_tensors(std::string_view code);
+
+// The host code that starts kernels, as a plugin has it.
+
+// The source with its launches, which have <<<>>>, as calls of the SDK, and with the functions of
+// CUDA's runtime that the SDK has instead. `simulated`: also with what the simulator has in place
+// of `extern __shared__`. Lines keep their numbers.
+std::string with_launches_called(std::string_view source, bool simulated);
 
 }  // namespace kzoo::compile

@@ -2,9 +2,11 @@
 
 #include "compile/bare_kernel.hpp"
 #include "compile/description.hpp"
-#include "compile/needed_code.hpp"
+#include "compile/run_compiler.hpp"
+#include "compile/source_files.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
 
@@ -13,8 +15,8 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <random>
+#include <system_error>
 
 namespace kzoo::compile {
 namespace {
@@ -22,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using results::tuning_point;
 
-// What has come of one point.
+// The outcome of one point.
 struct attempt {
   std::optional<compiled> made;
   std::string output;  // of the compiler, where nothing was made
@@ -49,6 +51,15 @@ std::string joined_text(const std::string& name, const std::vector<std::string>&
       fmt::format("#include <kzoo/joined_plugin.hpp>\nKZOO_JOINED_PLUGIN({}", literal(name));
   for (const std::string& one : libraries) text += ",\n    " + one;
   return text + ");\n";
+}
+
+void must(const std::vector<std::string>& command, const fs::path& folder, const fs::path& build) {
+  constexpr double kProjectSeconds = 1800;
+  const process::command_result result = run_compiler(command, build, kProjectSeconds);
+  if (result.code == 0 && !result.hung) return;
+  throw does_not_compile(fmt::format("{}error: {} cannot be built: cmake {}", result.output,
+                                     folder.string(),
+                                     process::how_it_failed(result, kProjectSeconds)));
 }
 
 }  // namespace
@@ -79,7 +90,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
     if (at.made && at.made->cut.is_cut) request.cut = at.made->cut;
     if (at.begun) watch.progress(++done);
   };
-  // Of a program, one point finds out what it does not compile with.
+  // A whole program's first point finds out what must be left out.
   const std::size_t alone =
       described.is_bare && !is_whole(described, source, text, points[order[0]]) ? 1 : 0;
   if (alone > 0) compile(0);
@@ -119,6 +130,29 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
   all.library = generated_plugin(name, joined_text(name, libraries), how, kept);
   all.builds.seconds = steady_seconds() - start;
   return all;
+}
+
+std::vector<fs::path> project_plugins(const fs::path& folder, const recipe& how,
+                                      const cache& kept) {
+  const fs::path source = fs::canonical(folder);
+  const fs::path build =
+      kept.folder() / ("project-" + sha256(how.package + '\n' + source.string()));
+  fs::create_directory(build);
+  const process::build_lock lock(build);
+  cache::use(build);
+  if (!fs::exists(build / "build.ninja")) {
+    must({"cmake", "-G", "Ninja", "-S", source.string(), "-B", build.string(),
+          "-DCMAKE_BUILD_TYPE=Release", "-Dkernel-zoo_DIR=" + how.package},
+         folder, build);
+  }
+  must({"cmake", "--build", build.string()}, folder, build);
+  std::error_code fault;
+  fs::last_write_time(build, fs::file_time_type::clock::now(), fault);
+  std::vector<fs::path> found;
+  for (const auto& each : fs::directory_iterator(build / "plugins" / how.device, fault))
+    if (each.path().extension() == ".so") found.push_back(each.path());
+  std::ranges::sort(found);
+  return found;
 }
 
 }  // namespace kzoo::compile

@@ -2,7 +2,6 @@
 // A plugin of a source at many points of the space that it is tuned over.
 
 #include "compile/cache.hpp"
-#include "compile/recipe.hpp"
 #include "compile/source_plugin.hpp"
 #include "results/plugin.hpp"
 
@@ -37,5 +36,11 @@ tuned_plugin make_tuned_plugin(const std::filesystem::path& source, const recipe
                                const build_request& asked, const cache& kept,
                                const std::vector<results::tuning_point>& points,
                                const compile_watch& watch);
+
+// A folder with a CMakeLists.txt, built as its author would, in a folder of its own in the cache.
+
+// Its plugins for the recipe's device. Throws does_not_compile with the whole output.
+std::vector<std::filesystem::path> project_plugins(const std::filesystem::path& folder,
+                                                   const recipe& how, const cache& kept);
 
 }  // namespace kzoo::compile

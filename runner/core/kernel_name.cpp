@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
 
 namespace kzoo {
 namespace {

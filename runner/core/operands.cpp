@@ -1,6 +1,6 @@
 #include "core/operands.hpp"
 
-#include "core/precision.hpp"
+#include "core/problem.hpp"
 
 #include <kzoo/stages.hpp>
 #include <kzoo/type_names.hpp>

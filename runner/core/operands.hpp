@@ -3,7 +3,7 @@
 
 #include "core/problem.hpp"
 #include "data/matrix.hpp"
-#include "data/scaled_matrix.hpp"
+#include "data/rows.hpp"
 
 #include <array>
 #include <cstdint>

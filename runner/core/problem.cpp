@@ -8,9 +8,12 @@
 #include <kzoo/stages.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
 
 namespace kzoo {
 
@@ -210,6 +213,276 @@ std::string problem_details(const problem& p) {
   if (p.seed != usual.seed) details += fmt::format(" seed={}", p.seed);
   if (!p.allow.empty()) details += fmt::format(" allow=\"{}\"", fmt::join(p.allow.names(), ", "));
   return details;
+}
+
+namespace {
+
+std::int64_t up_to_multiple(std::int64_t x, std::int64_t of) { return (x + of - 1) / of * of; }
+
+std::int64_t common_multiple(std::int64_t x, std::int64_t y) {
+  constexpr std::int64_t kTooLong = kLargestDimension + 1;
+  return std::lcm(std::min(x, kTooLong), std::min(y, kTooLong));
+}
+
+}  // namespace
+
+std::int64_t narrowest(const element_types& t) {
+  return static_cast<std::int64_t>(std::min({type_size(t.a), type_size(t.b), type_size(t.c)}));
+}
+
+size_granularity both_of(const size_granularity& x, const size_granularity& y) {
+  return {common_multiple(x.m, y.m), common_multiple(x.n, y.n), common_multiple(x.k, y.k),
+          common_multiple(x.row_bytes, y.row_bytes)};
+}
+
+problem rounded_up(problem p, const size_granularity& g) {
+  const std::int64_t in_word = elements_in_word(p.dtype.b);
+  const std::int64_t row = in_word * std::max<std::int64_t>(1, g.row_bytes / narrowest(p.dtype));
+  const bool a_has_rows_of_m = is_a_transposed(p.layout);
+  const bool some_rows_of_k = !a_has_rows_of_m || is_b_transposed(p.layout);
+  p.m = up_to_multiple(p.m, common_multiple(g.m, a_has_rows_of_m ? row : 1));
+  p.n = up_to_multiple(p.n, common_multiple(g.n, row));  // rows of C
+  p.k = up_to_multiple(p.k, common_multiple(g.k, some_rows_of_k ? row : 1));
+  p.padding = up_to_multiple(p.padding, row);
+  p.batch_padding = up_to_multiple(p.batch_padding, row);
+  return p;
+}
+
+std::string broken_by(const size_granularity& g, const problem& p) {
+  struct rule {
+    const char* what;
+    std::int64_t size, multiple;
+  };
+  const auto bytes = [](kzoo_type type, std::int64_t elements) {
+    return elements / elements_in_word(type) * static_cast<std::int64_t>(type_size(type));
+  };
+  // The first row starts where the matrix does.
+  const auto from_row = [&](kzoo_type type, std::int64_t ld, std::int64_t rows) {
+    return rows == 1 ? 0 : bytes(type, ld);
+  };
+  const std::int64_t rows_a = is_a_transposed(p.layout) ? p.k : p.m;
+  const std::int64_t rows_b = is_b_transposed(p.layout) ? p.n : p.k;
+  const std::array rules{
+      rule{"M", p.m, g.m},
+      rule{"N", p.n, g.n},
+      rule{"K", p.k, g.k},
+      rule{"the bytes from row to row of A", from_row(p.dtype.a, p.lda(), rows_a), g.row_bytes},
+      rule{"the bytes from row to row of B", from_row(p.dtype.b, p.ldb(), rows_b), g.row_bytes},
+      rule{"the bytes from row to row of C", from_row(p.dtype.c, p.ldc(), p.m), g.row_bytes},
+      rule{"the bytes from A to A", bytes(p.dtype.a, p.stride_a()), g.row_bytes},
+      rule{"the bytes from B to B", bytes(p.dtype.b, p.stride_b()), g.row_bytes},
+      rule{"the bytes from C to C", bytes(p.dtype.c, p.stride_c()), g.row_bytes}};
+  const auto broken =
+      std::ranges::find_if(rules, [](const rule& r) { return r.size % r.multiple != 0; });
+  if (broken == rules.end()) return "";
+  return fmt::format("{} a multiple of {}, not {}", broken->what, broken->multiple, broken->size);
+}
+
+namespace {
+
+int type_exponent_bits(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return 11;
+    case KZOO_F16:
+    case KZOO_E5M2:
+      return 5;
+    case KZOO_E4M3:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+// Exponent bits of inputs.
+int exponent_bits(kzoo_precision declared, const element_types& types) {
+  const int held = std::max(type_exponent_bits(types.a), type_exponent_bits(types.b));
+  switch (declared) {
+    case KZOO_COMPUTE_FP64:
+      return held;
+    case KZOO_COMPUTE_FP16:
+    case KZOO_COMPUTE_FP16_SUMS:
+    case KZOO_COMPUTE_FP8:
+      return std::min(held, 5);
+    default:
+      return std::min(held, 8);
+  }
+}
+
+int sum_bits(kzoo_precision declared) {
+  switch (declared) {
+    case KZOO_COMPUTE_FP64:
+      return 52;
+    case KZOO_COMPUTE_FP16_SUMS:
+      return 10;
+    case KZOO_COMPUTE_FP8:
+      return 13;
+    default:
+      return 23;
+  }
+}
+
+// The first difference decides; larger is more precise.
+auto order_of(kzoo_precision declared, const element_types& types) {
+  const int held = std::max(stored_bits(types.a), stored_bits(types.b));
+  return std::tuple(sum_bits(declared), std::min(held, input_bits(declared)),
+                    exponent_bits(declared, types), declared != KZOO_COMPUTE_FP32_NORMWISE);
+}
+
+}  // namespace
+
+int stored_bits(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return 52;
+    case KZOO_F16:
+      return 10;
+    case KZOO_BF16:
+      return 7;
+    case KZOO_E4M3:
+      return 3;
+    case KZOO_E5M2:
+      return 2;
+    case KZOO_I4:
+      return 3;
+    default:
+      return 23;
+  }
+}
+
+int input_bits(kzoo_precision declared) {
+  switch (declared) {
+    case KZOO_COMPUTE_TF32:
+    case KZOO_COMPUTE_FP16:
+    case KZOO_COMPUTE_FP16_SUMS:
+      return 10;
+    case KZOO_COMPUTE_BF16:
+      return 7;
+    case KZOO_COMPUTE_FP8:
+      return 3;
+    case KZOO_COMPUTE_FP64:
+      return 52;
+    default:
+      return 23;
+  }
+}
+
+bool is_less_precise(kzoo_precision a, kzoo_precision b, const element_types& types) {
+  if (a == 0 || b == 0) return false;  // results of earlier versions do not tell
+  return !is_integer(types) && order_of(a, types) < order_of(b, types);
+}
+
+bool takes(const problem& p, kzoo_precision declared) {
+  return p.allow.contains(declared) ||
+         !is_less_precise(declared, usual_precision(p.dtype.a), p.dtype);
+}
+
+std::string taken_names(const problem& p) {
+  std::vector<std::string> names = p.allow.names();
+  names.insert(names.begin(), std::string(precision_name(usual_precision(p.dtype.a))));
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+namespace {
+
+constexpr std::array kOperandTypes{KZOO_F32, KZOO_F16, KZOO_BF16};
+
+std::optional<double> number(std::string_view text) {
+  const auto value = number_from<double>(trimmed(text));
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+[[noreturn]] void refuse(std::string_view word, std::string_view why) {
+  throw std::invalid_argument(fmt::format("\"{}\" {}", word, why));
+}
+
+// "clamp(-1, 1)".
+epilogue_stage clamp_from(std::string_view word) {
+  constexpr std::string_view kBegin = "clamp(";
+  if (word.starts_with(kBegin) && word.ends_with(')')) {
+    const std::string_view inside = word.substr(kBegin.size(), word.size() - kBegin.size() - 1);
+    const std::size_t comma = inside.find(',');
+    const auto low = number(inside.substr(0, comma));
+    const auto high = comma == inside.npos ? std::nullopt : number(inside.substr(comma + 1));
+    constexpr double kMost = std::numeric_limits<float>::max();
+    if (low && high && -kMost <= *low && *low <= *high && *high <= kMost)
+      return {stage_kind::clamp, 0, *low, *high};
+  }
+  refuse(word,
+         "is not clamp with its two limits, numbers of fp32, the lower one first: "
+         "\"clamp(-1, 1)\"");
+}
+
+epilogue_stage stage_from(std::string_view word) {
+  if (word.starts_with("clamp")) return clamp_from(word);
+  const std::size_t colon = word.find(':');
+  const auto kind = from_name<stage_kind>(word.substr(0, colon));
+  if (!kind) {
+    std::vector<std::string_view> names;
+    for (const stage_kind known : kAllOf<stage_kind>) names.push_back(name_of(known));
+    names.back() = "clamp(LOW, HIGH)";
+    refuse(word, fmt::format("is none of {}", fmt::join(names, ", ")));
+  }
+  if (colon == word.npos) return {*kind};
+  if (!has_operand(*kind)) refuse(word, "has no operand, and so no type");
+  const auto type = std::ranges::find(kOperandTypes, word.substr(colon + 1), type_name);
+  if (type == kOperandTypes.end())
+    refuse(word, "has none of the types of an operand: f32, f16, bf16");
+  return {*kind, *type};
+}
+
+std::string name_of(const epilogue_stage& stage) {
+  std::string name(name_of(stage.what));
+  if (stage.what == stage_kind::clamp) name += fmt::format("({}, {})", stage.low, stage.high);
+  if (stage.type != 0) name.append(":").append(type_name(stage.type));
+  return name;
+}
+
+}  // namespace
+
+kzoo_stage_kind stage_kind_of(stage_kind kind) {
+  switch (kind) {
+    case stage_kind::relu:
+      return KZOO_STAGE_RELU;
+    case stage_kind::gelu:
+      return KZOO_STAGE_GELU;
+    case stage_kind::gelu_tanh:
+      return KZOO_STAGE_GELU_TANH;
+    case stage_kind::silu:
+      return KZOO_STAGE_SILU;
+    case stage_kind::clamp:
+      return KZOO_STAGE_CLAMP;
+    default:
+      return adds(kind) ? KZOO_STAGE_ADD : KZOO_STAGE_MULTIPLY;
+  }
+}
+
+std::string epilogue_name(const stage_list& stages) {
+  std::vector<std::string> names;
+  for (const epilogue_stage& stage : stages) names.push_back(name_of(stage));
+  return fmt::format("{}", fmt::join(names, " + "));
+}
+
+stage_list epilogue_from_name(std::string_view name) {
+  stage_list stages;
+  if (trimmed(name).empty()) return stages;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    // Skips a + inside a number: clamp(0, 1e+20).
+    const std::size_t open = name.find('(', begin), plus = name.find('+', begin);
+    const std::size_t from = open < plus ? std::min(name.find(')', open), name.size()) : begin;
+    const std::size_t end = std::min(name.find('+', from), name.size());
+    const std::string_view word = trimmed(name.substr(begin, end - begin));
+    if (word.empty()) refuse(name, "has a + with nothing on one side");
+    const epilogue_stage next = stage_from(word);
+    const auto is_same = [&](const epilogue_stage& s) { return s.what == next.what; };
+    if (has_operand(next.what) && std::ranges::any_of(stages, is_same))
+      refuse(name, fmt::format("has the operand {} twice", name_of(next.what)));
+    stages.push_back(next);
+    begin = end + 1;
+  }
+  if (stages.size() > kMostStages)
+    refuse(name, fmt::format("has {} stages; at most {} are possible", stages.size(), kMostStages));
+  return stages;
 }
 
 }  // namespace kzoo

@@ -1,8 +1,7 @@
 #pragma once
 // A GEMM problem: shape, element type, layout, leading dimensions, alpha, beta and data.
 
-#include "core/epilogue.hpp"
-#include "data/row_groups.hpp"
+#include "data/matrix.hpp"
 #include "os/enums.hpp"
 
 #include <kzoo/abi.h>
@@ -19,6 +18,38 @@
 #include <vector>
 
 namespace kzoo {
+
+// Stages applied in order to each element of alpha A B + beta C before it is stored: "bias + relu".
+// Some stages have an operand with the stage's name, besides A, B and C.
+
+// `bias`: adds a vector of N, the same for all rows; `row_bias`: a vector of M, the same for all
+// columns; `residual`: an M x N matrix. `column_scale`, `row_scale`: multiply by a vector of N or
+// M. `relu`: max(x, 0). `gelu`: x times x's normal distribution function, by erf (Hendrycks and
+// Gimpel 2016); `gelu_tanh`: their tanh approximation. `silu`: x / (1 + exp(-x)). `clamp`:
+// min(max(x, low), high).
+KZOO_ENUM(stage_kind, bias, row_bias, residual, column_scale, row_scale, relu, gelu, gelu_tanh,
+          silu, clamp);
+constexpr bool adds(stage_kind kind) { return kind <= stage_kind::residual; }
+constexpr bool multiplies(stage_kind kind) {
+  return kind == stage_kind::column_scale || kind == stage_kind::row_scale;
+}
+kzoo_stage_kind stage_kind_of(stage_kind kind);  // in the ABI
+constexpr bool has_operand(stage_kind kind) { return adds(kind) || multiplies(kind); }
+
+struct epilogue_stage {
+  stage_kind what = stage_kind::relu;
+  kzoo_type type = 0;        // of the operand; 0: C's type, for scales f32
+  double low = 0, high = 0;  // of clamp
+
+  auto operator<=>(const epilogue_stage&) const = default;
+};
+using stage_list = std::vector<epilogue_stage>;  // empty: C = alpha A B + beta C
+
+inline constexpr std::size_t kMostStages = KZOO_MOST_STAGES;
+
+// "bias + relu", "bias:f32 + clamp(-1, 1)", and back. Throws std::invalid_argument.
+std::string epilogue_name(const stage_list& stages);
+stage_list epilogue_from_name(std::string_view name);
 
 // A block of A or B with a common scale: `extent` rows of A (columns of B) by `depth` elements of
 // K; 0: no blocks.
@@ -241,5 +272,41 @@ std::string shape_name(const problem& p);
 std::string problem_name(const problem& p);
 // The part after shape and type: " nt batch=2", or "".
 std::string problem_details(const problem& p);
+
+// The sizes that a variant says it takes.
+
+// M, N and K are multiples of these; each row starts at a multiple of row_bytes.
+struct size_granularity {
+  std::int64_t m = 1, n = 1, k = 1, row_bytes = 1;
+};
+
+// Common multiples of both. Too large numbers are cut off: no problem has such sizes.
+size_granularity both_of(const size_granularity& x, const size_granularity& y);
+
+// The next larger problem that satisfies `g`.
+problem rounded_up(problem p, const size_granularity& g);
+
+// Bytes of the smallest element type; rows of all matrices are counted in it.
+std::int64_t narrowest(const element_types& types);
+
+// The size that breaks `g`: "M a multiple of 128, not 100"; "": none.
+std::string broken_by(const size_granularity& g, const problem& p);
+
+// Accuracy of declared precisions, for inputs and sums, and their order.
+
+// The stored fraction bits of a floating-point type.
+int stored_bits(kzoo_type type);
+// The fraction bits that a declared precision keeps of an input.
+int input_bits(kzoo_precision declared);
+
+// Whether `a` may be less accurate than `b` for such matrices. Compares in this order: bits of
+// sums, bits of inputs, range of inputs, norm-wise or not. On f16 matrices fp16, tf32 and fp32 are
+// equal, since all hold every input.
+bool is_less_precise(kzoo_precision a, kzoo_precision b, const element_types& types);
+
+// Whether the problem accepts this precision: as precise as its types' usual one, or allowed.
+bool takes(const problem& p, kzoo_precision declared);
+// The accepted precisions: "fp32", "fp32 or tf32".
+std::string taken_names(const problem& p);
 
 }  // namespace kzoo

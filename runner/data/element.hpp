@@ -12,7 +12,7 @@
 namespace kzoo::data {
 
 // The bits of an element or of padding, in the low bits. A word of i4 has two elements: here they
-// are one number, and scaled_matrix.hpp separates them.
+// are one number, and rows.hpp separates them.
 using word_bits = std::uint64_t;
 
 constexpr int element_bytes(kzoo_type type) { return static_cast<int>(type_bytes(type)); }

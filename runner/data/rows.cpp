@@ -1,7 +1,5 @@
 #include "data/rows.hpp"
 
-#include "data/contents.hpp"
-
 namespace kzoo::data {
 namespace {
 

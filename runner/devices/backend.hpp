@@ -1,7 +1,7 @@
 #pragma once
 // A worker's interface to its device: memory, test data, synchronization and timing.
 
-#include "data/digest.hpp"
+#include "data/contents.hpp"
 #include "data/matrix.hpp"
 #include "reference/product_check.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Finds and describes the devices of this machine.
 
-#include "results/device.hpp"
+#include "results/plugin.hpp"
 
 #include <kzoo/abi.h>
 

@@ -2,7 +2,6 @@
 // Loop bodies that write or check one element, shared by CPU loops and GPU kernels.
 
 #include "data/contents.hpp"
-#include "data/digest.hpp"
 #include "data/element.hpp"
 #include "data/matrix.hpp"
 

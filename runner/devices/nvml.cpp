@@ -1,7 +1,7 @@
 #include "devices/nvml.hpp"
 
 #include "os/posix.hpp"
-#include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <boost/dll/shared_library.hpp>

@@ -2,7 +2,7 @@
 // Reads a GPU's conditions through NVML, the driver's management library. It needs no CUDA context,
 // so the supervisor can watch a worker's device.
 
-#include "results/device.hpp"
+#include "results/plugin.hpp"
 
 #include <memory>
 #include <mutex>

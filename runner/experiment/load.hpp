@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace kzoo::experiment {
 
@@ -12,5 +13,15 @@ results::experiment load(const std::filesystem::path& path, const results::overr
 // Checks a text that was read earlier; errors refer to it as `path`.
 results::experiment load_text(const std::filesystem::path& path, std::string file_text,
                               const results::overrides& over = {});
+
+// Finds an experiment file by the name that a user types.
+
+// Returns `name` if it exists. Else looks in each folder of `config_path` and its experiments/,
+// with or without ".toml". Throws input::invalid with every path tried.
+std::filesystem::path find_file(const std::string& name,
+                                const std::vector<std::filesystem::path>& config_path);
+
+// Returns the names of all experiments in these folders, without ".toml".
+std::vector<std::string> known_experiments(const std::vector<std::filesystem::path>& config_path);
 
 }  // namespace kzoo::experiment

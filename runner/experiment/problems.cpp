@@ -1,7 +1,5 @@
 #include "experiment/problems.hpp"
 
-#include "core/precision.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -2,7 +2,7 @@
 
 #include "experiment/reader.hpp"
 
-#include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

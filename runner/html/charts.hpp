@@ -2,7 +2,7 @@
 // Which charts a page has, and what they show. The script of the page and svg.py only draw it.
 
 #include "html/page.hpp"
-#include "timing/bootstrap.hpp"
+#include "timing/summary.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -17,7 +17,7 @@ struct chosen_chart {
   std::string title, note;
   std::string axis{};  // what speeds are in
 };
-// What page.js draws from, as JSON; nothing if there is no chart.
+// The JSON that page.js draws; empty without charts.
 std::string chart_data(std::span<const named_result> all);
 // The complete specification of each chart that has something to show before a reader chooses, as
 // a JSON object, by the name that the chart has in the page.
@@ -47,7 +47,7 @@ std::string timed_text(const timing::summary& time);
 // Heights of plots in charts.json, in pixels: labels at the ends of lines are kept apart in them.
 inline constexpr double kLinesHeight = 340, kRooflineHeight = 320;
 
-// What only charts need of a cell: where it is drawn, in which colour, and where its label stands.
+// A cell in the charts: its place, its colour, and the place of its label.
 struct plotted {
   bool fastest = false;               // of its plugin's variants on the problem
   std::optional<timing::ratio> gain;  // of a step of a ladder over the step before it
@@ -68,7 +68,7 @@ chart_rows cell_rows(std::span<const named_result> all, plotted_cells how);
 // Fewer make no chart of dots.
 inline constexpr std::size_t kFewestDots = 3;
 
-// What a line is of: a plugin, in one precision where it was timed in several.
+// Names of lines: the plugin, with its precision if it was timed in several.
 class series_names {
  public:
   explicit series_names(const results::document& d);

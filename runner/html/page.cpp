@@ -5,14 +5,17 @@
 #include "os/assets.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
-#include "report/comparison.hpp"
+#include "process/command.hpp"
 #include "report/focus.hpp"
+#include "report/comparison.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <ranges>
+#include <stdexcept>
+#include <system_error>
 
 namespace kzoo::html {
 namespace {
@@ -34,7 +37,7 @@ std::string script_text(std::string_view text) {
   return safe;
 }
 
-// What the page is about: a result, one kernel of it, or several results.
+// The page's subject: a result, one kernel of it, or several results.
 std::string heading_of(std::span<const named_result> all) {
   if (all.size() > 1) return fmt::format("{} results", all.size());
   const document& d = *all.front().document;
@@ -85,7 +88,7 @@ table plugins_of(const document& d) {
   return t;
 }
 
-// What a result was measured with: the device, its peaks, the plugins, the experiment.
+// The device, its peaks, the plugins, the experiment.
 std::string environment(const document& d, const report::view& view) {
   report::page p(view);
   p.add(facts_of(d));
@@ -106,7 +109,7 @@ std::string sentences(const report::answer& a) {
   return text + fmt::format("<p class=\"item\">{}</p>\n", report::html(a.conditions));
 }
 
-// What limits the kernel, and what changed since the run before.
+// The kernel's limits, and its changes since the run before.
 void add_about(report::page& p, const named_result& r, const std::string& plugin) {
   const document& d = *r.document;
   const std::size_t problem = report::main_problem(d, {plugin});
@@ -138,7 +141,7 @@ std::string answer(const named_result& r, bool alone, const report::view& view) 
                      sentences(report::answer_of(d, f)), p.take());
 }
 
-// What the colours of the charts mean.
+// The meaning of the charts' colours.
 std::string legend(const named_result& r, bool alone) {
   const auto tones = tones_of(*r.document);
   if (tones.empty()) return "";
@@ -160,10 +163,10 @@ std::string page_text(const page_parts& p) {
   std::string links;
   for (const auto& [id, words] : p.links)
     links += fmt::format("<a href=\"#{}\">{}</a>", id, report::html(words));
-  return filled("page.html", {{{"title", report::html(p.title)},
-                               {"heading", report::html(p.heading)},
-                               {"links", links},
-                               {"contents", p.contents}}});
+  return filled("page/page.html", {{{"title", report::html(p.title)},
+                                    {"heading", report::html(p.heading)},
+                                    {"links", links},
+                                    {"contents", p.contents}}});
 }
 
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders) {
@@ -208,6 +211,33 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
     text += fmt::format("<script>(() => {{{}\n}})();</script>\n", script_text(library->script));
   }
   out(page_text(page));
+}
+
+namespace fs = std::filesystem;
+
+std::string write_svg(std::span<const named_result> all, const charting_library& library,
+                      const fs::path& folder) {
+  constexpr double kTimeoutSeconds = 300;
+  const temporary_folder data;
+  write_file(data.path() / "svg.py", asset("page/svg.py"));
+  write_file(data.path() / "page.css", asset("page/page.css"));
+  write_file(data.path() / "charts.json", chart_specifications(all));
+  fs::create_directories(folder);
+  process::command_result ran;
+  try {
+    ran = process::run_command({"python3", (data.path() / "svg.py").string(), data.path().string(),
+                                library.folder.string(), folder.string()},
+                               {}, kTimeoutSeconds);
+  } catch (const std::system_error& e) {
+    throw std::runtime_error(
+        fmt::format("--svg needs python3, which draws the charts: {}", e.what()));
+  }
+  if (ran.code != 0 || ran.hung) {
+    throw std::runtime_error(fmt::format("--svg: the charts cannot be drawn: python3 {}: {}",
+                                         process::how_it_failed(ran, kTimeoutSeconds),
+                                         printable(ran.output, kLongestText)));
+  }
+  return ran.output;
 }
 
 }  // namespace kzoo::html

@@ -40,12 +40,12 @@ struct charting_library {
 // From the first of the folders that has charts.js.
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders);
 
-// What each result comes to, with the kernels that its reader looks for; charts of all; then the
-// complete report of each. Without the library the page has no charts, and says how to get them.
+// The answer of each result, charts of all, then the complete report of each. Without the library
+// the page has no charts, and says how to get them.
 void write_page(std::span<const named_result> all, const std::optional<charting_library>& library,
                 bool simulator_times, const text_sink& out);
 
-// What is wrong, the lines that cost most, and the source with the counts of each line.
+// The flaws, the costliest lines, and the source with the counts of each line.
 void write_xray_page(const xray::document& d, const text_sink& out);
 
 // Writes NAME-light.svg and NAME-dark.svg into the folder for each chart that has something to show

@@ -1,4 +1,4 @@
-#include "core/precision.hpp"
+#include "core/problem.hpp"
 #include "html/charts.hpp"
 #include "report/focus.hpp"
 

@@ -40,7 +40,7 @@ std::string where(const analysed& c) {
   return fmt::format("{} on {}", c.kernel.name(), problem_name(c.problem));
 }
 
-// What is wrong with a cell: in a word, and in a sentence.
+// A cell's fault in a word, and in a sentence.
 struct flaw {
   std::string what, sentence;
 };
@@ -63,7 +63,7 @@ std::vector<flaw> flaws_of(const xray::document& d) {
   return all;
 }
 
-// What is said where there are no flaws; empty where nothing was counted.
+// The sentence without flaws; empty if nothing was counted.
 std::string nothing_found(const xray::document& d) {
   bool counted = false, whole = true;
   for (const analysed& c : d.cells) {
@@ -126,12 +126,11 @@ void add_costly(const std::vector<costly_line>& costly, bool alone, const report
   out(p.take());
 }
 
-// What is known of a line of source.
 struct known_line {
   std::vector<const line_counts*> accesses;
   std::vector<std::string> flaws;
 
-  // What the accesses take too many, of those about which something can be done.
+  // Sectors and wavefronts beyond the ideal, of accesses with advice.
   std::uint64_t excess() const {
     std::uint64_t sum = 0;
     for (const line_counts* c : accesses)

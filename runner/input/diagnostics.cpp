@@ -1,10 +1,12 @@
 #include "input/diagnostics.hpp"
 
-#include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <tuple>
 
 namespace kzoo::input {
@@ -59,6 +61,19 @@ std::size_t distance(const std::string& a, const std::string& b) {
     std::swap(old, now);
   }
   return old[b.size()];
+}
+
+invalid cannot_be_read(const std::filesystem::path& path) {
+  return invalid(error_text(
+      path.string(),
+      errno == ENOENT ? "there is no such file"
+                      : fmt::format("cannot be read: {}", std::generic_category().message(errno))));
+}
+
+void refuse_folder(const std::filesystem::path& path, const file_kind& kind) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return;
+  refuse(path.string(), fmt::format("is a directory; name {} ({}) in it", kind.name, kind.suffix));
 }
 
 }  // namespace
@@ -135,6 +150,34 @@ void diagnostics::throw_if_any() {
   if (found_.size() > kShown)
     all += fmt::format("\n{}: and {} more errors", file_, found_.size() - kShown);
   throw invalid(all);
+}
+
+std::ifstream open_file(const std::filesystem::path& path, const file_kind& kind) {
+  refuse_folder(path, kind);
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw cannot_be_read(path);
+  return file;
+}
+
+std::string read_file(const std::filesystem::path& path, const file_kind& kind) {
+  std::ifstream file = open_file(path, kind);
+  constexpr std::size_t kMebibyte = 1 << 20;
+  std::string text;
+  for (std::size_t got = kMebibyte; got == kMebibyte;) {
+    if (text.size() > kind.most_mebibytes * kMebibyte) break;
+    const std::size_t before = text.size();
+    text.resize(before + kMebibyte);
+    file.read(text.data() + before, kMebibyte);
+    got = static_cast<std::size_t>(file.gcount());
+    text.resize(before + got);
+  }
+  if (file.bad()) throw cannot_be_read(path);
+  if (text.size() > kind.most_mebibytes * kMebibyte) {
+    refuse(path.string(),
+           fmt::format("is larger than {} MiB, too large for {}", kind.most_mebibytes, kind.name));
+  }
+  return text;
 }
 
 }  // namespace kzoo::input

@@ -3,7 +3,6 @@
 #include "core/kernel_name.hpp"
 #include "experiment/reader.hpp"
 #include "input/diagnostics.hpp"
-#include "input/read_file.hpp"
 #include "manifest/variants.hpp"
 #include "os/text.hpp"
 
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 namespace kzoo::manifest {
@@ -74,6 +72,39 @@ std::string plain(std::string name) {
     if (!in_number || (c != 'u' && c != 'l')) result += c;
   }
   return result;
+}
+
+constexpr input::file_kind kManifestFile{"a manifest", ".toml", 1};
+constexpr input::file_kind kKernelFile{"a file of compiled kernels", ".cubin", 256};
+constexpr input::file_kind kLauncherFile{"the library that launches compiled kernels", ".so", 64};
+constexpr input::file_kind kPackedFile{"a library with compiled kernels", ".so", 384};
+
+std::string shown(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names)
+    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", short_kernel_name(demangled(name)));
+  return list;
+}
+
+// The mangled name of the kernel that a manifest names; `file`: for errors.
+std::string mangled_entry(const std::string& entry, const std::vector<std::string>& names,
+                          const std::string& file) {
+  if (names.empty()) {
+    if (entry.find_first_of("<:( ") == std::string::npos) return entry;
+    input::refuse(file,
+                  fmt::format("the names in a fatbin are compressed: give '{}' as the machine "
+                              "code calls it (cuobjdump -elf prints that), or name a cubin",
+                              entry));
+  }
+  const std::vector<std::string> called = kernels_called(entry, names);
+  if (called.empty())
+    input::refuse(file, fmt::format("has no kernel '{}'; those in it: {}", entry, shown(names)));
+  if (called.size() > 1) {
+    input::refuse(file, fmt::format("has several kernels '{}'; give one as the machine code calls "
+                                    "it: {}",
+                                    entry, fmt::join(called, ", ")));
+  }
+  return called.front();
 }
 
 }  // namespace
@@ -133,43 +164,6 @@ kernel_manifest read(const std::filesystem::path& file, std::string_view text) {
   for (described_variant& v : all.variants) m.variants.push_back(std::move(v.launch));
   return m;
 }
-
-namespace {
-
-constexpr input::file_kind kManifestFile{"a manifest", ".toml", 1};
-constexpr input::file_kind kKernelFile{"a file of compiled kernels", ".cubin", 256};
-constexpr input::file_kind kLauncherFile{"the library that launches compiled kernels", ".so", 64};
-constexpr input::file_kind kPackedFile{"a library with compiled kernels", ".so", 384};
-
-std::string shown(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names)
-    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", short_kernel_name(demangled(name)));
-  return list;
-}
-
-// The mangled name of the kernel that a manifest names; `file`: for errors.
-std::string mangled_entry(const std::string& entry, const std::vector<std::string>& names,
-                          const std::string& file) {
-  if (names.empty()) {
-    if (entry.find_first_of("<:( ") == std::string::npos) return entry;
-    input::refuse(file,
-                  fmt::format("the names in a fatbin are compressed: give '{}' as the machine "
-                              "code calls it (cuobjdump -elf prints that), or name a cubin",
-                              entry));
-  }
-  const std::vector<std::string> called = kernels_called(entry, names);
-  if (called.empty())
-    input::refuse(file, fmt::format("has no kernel '{}'; those in it: {}", entry, shown(names)));
-  if (called.size() > 1) {
-    input::refuse(file, fmt::format("has several kernels '{}'; give one as the machine code calls "
-                                    "it: {}",
-                                    entry, fmt::join(called, ", ")));
-  }
-  return called.front();
-}
-
-}  // namespace
 
 std::string pack(const kernel_manifest& m, std::string_view kernels,
                  const std::filesystem::path& launcher, const std::string& where) {

@@ -2,9 +2,9 @@
 // Kernels that saturate one resource of a device, and the peaks that are measured with them.
 
 #include "devices/devices.hpp"
-#include "results/device.hpp"
+#include "results/plugin.hpp"
 #include "roofline/roofline.hpp"
-#include "timing/process_spread.hpp"
+#include "timing/summary.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -5,14 +5,15 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kzoo {
 
-// A file of html/assets/ or configs/templates/, by its name there: "page.css", "export/Makefile".
+// A file of configs/templates/, by its name there: "page/page.css", "export/Makefile".
 std::string_view asset(std::string_view name);
 
-// What a template is filled with.
+// Values for a template.
 struct holes {
   std::map<std::string, std::string, std::less<>> texts{};
   std::map<std::string, std::vector<holes>, std::less<>> lists{};
@@ -23,5 +24,9 @@ struct holes {
 // {{/name}} it is kept where the text is empty. {{>name}} is another asset. Inner names hide outer
 // ones. Throws std::out_of_range for a text that is not given.
 std::string filled(std::string_view name, const holes& values);
+
+// Lines "KEY | WORDS" of an asset, in their order. Lines that begin with # are comments.
+using text_table = std::vector<std::pair<std::string, std::string>>;
+text_table asset_table(std::string_view name);
 
 }  // namespace kzoo

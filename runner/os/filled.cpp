@@ -1,5 +1,7 @@
 #include "os/assets.hpp"
 
+#include "os/text.hpp"
+
 #include <ranges>
 #include <regex>
 #include <stdexcept>
@@ -77,6 +79,16 @@ std::string filled(std::string_view name, const holes& values) {
   const std::string_view text = asset(name);
   filler(text, out).fill(0, text.size(), {&values});
   return out;
+}
+
+text_table asset_table(std::string_view name) {
+  text_table all;
+  for (const std::string& line : lines_of(asset(name))) {
+    if (line.starts_with('#')) continue;
+    const std::size_t end = line.find(" |");
+    all.emplace_back(line.substr(0, end), trimmed(std::string_view(line).substr(end + 2)));
+  }
+  return all;
 }
 
 }  // namespace kzoo

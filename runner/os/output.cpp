@@ -1,6 +1,6 @@
 #include "os/output.hpp"
 
-#include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -19,7 +19,7 @@ std::filesystem::path data_folder();
 std::map<std::string, std::filesystem::path> plugin_sources();
 // The steps of ladders, in folders GROUP/NUMBER_NAME, with each step's group.
 std::map<std::string, std::string> ladder_steps();
-// The folder with the recipe for compiling plugins (compile/recipe.hpp).
+// The folder with the recipe for compiling plugins (compile/cache.hpp).
 std::filesystem::path recipe_folder();
 // The library that launches packed kernels: manifest/pack.hpp. It may be missing.
 std::filesystem::path launcher_library();

@@ -3,10 +3,8 @@
 
 #include "os/files.hpp"
 #include "os/posix.hpp"
-#include "process/anonymous_files.hpp"
 #include "process/messages.hpp"
 #include "process/process_table.hpp"
-#include "process/spawn.hpp"
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -17,10 +15,28 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace kzoo::process {
+
+// Starts every child process of this program.
+
+struct confinement;
+
+// Descriptor `from` of this process becomes `to` in the child.
+struct given_descriptor {
+  int from, to;
+};
+
+// Starts a program, looked up in PATH, as the leader of a new session without a terminal. Its stdin
+// is /dev/null. It inherits only the given descriptors. `settings` ("NAME=value") replace variables
+// of the same name. It is tracked (process_table.hpp). `confined` applies before it runs; null is
+// only for programs without an author's code. Throws std::system_error.
+pid_t spawn(const std::string& program, std::vector<std::string> argv,
+            std::span<const given_descriptor> descriptors, const std::vector<std::string>& settings,
+            const confinement* confined);
 
 // Segments of a child process and its descendants. A segment in /dev/shm does not name its creator.
 // It is removed if look() found it open or mapped in one of these processes, and if it is newer

@@ -1,11 +1,9 @@
 #include "process/command.hpp"
 
 #include "os/files.hpp"
-#include "os/interrupt.hpp"
-#include "process/anonymous_files.hpp"
-#include "process/descendants.hpp"
+#include "process/child.hpp"
+#include "process/messages.hpp"
 #include "process/process_table.hpp"
-#include "process/spawn.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,19 @@
 #include "process/messages.hpp"
+
 #include "core/verdict.hpp"
-#include "os/printable.hpp"
+#include "os/posix.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -18,6 +24,26 @@ namespace {
 
 // Far more than the report of 10000 samples needs; our code sends no longer message.
 constexpr std::size_t kLongestMessage = std::size_t{16} << 20;
+
+using json = nlohmann::ordered_json;
+
+json to_json(verdict v, const char* reason) {
+  return {{"verdict", name_of(v)}, {"reason", reason}};
+}
+
+// Begins a new line, since the plugin's output may not end with a line break.
+int print(const json& reply, int code) {
+  fmt::print("\n{}{}\n", kReply, reply.dump(-1, ' ', false, json::error_handler_t::replace));
+  std::fflush(stdout);
+  return code;
+}
+
+void rethrow(const json& reply) {
+  const std::string reason = printable(reply.at("reason").get<std::string>(), kLongestText);
+  for (const verdict v : kAllOf<verdict>)
+    if (reply.at("verdict") == name_of(v)) throw failure(v, reason);
+  throw failure(verdict::error, reason);
+}
 
 }  // namespace
 
@@ -56,30 +82,6 @@ std::optional<nlohmann::json> channel::receive(bool& closed) {
   return message;
 }
 
-namespace {
-
-using json = nlohmann::ordered_json;
-
-json to_json(verdict v, const char* reason) {
-  return {{"verdict", name_of(v)}, {"reason", reason}};
-}
-
-// Begins a new line, since the plugin's output may not end with a line break.
-int print(const json& reply, int code) {
-  fmt::print("\n{}{}\n", kReply, reply.dump(-1, ' ', false, json::error_handler_t::replace));
-  std::fflush(stdout);
-  return code;
-}
-
-void rethrow(const json& reply) {
-  const std::string reason = printable(reply.at("reason").get<std::string>(), kLongestText);
-  for (const verdict v : kAllOf<verdict>)
-    if (reply.at("verdict") == name_of(v)) throw failure(v, reason);
-  throw failure(verdict::error, reason);
-}
-
-}  // namespace
-
 std::vector<std::string> one_shot_command(const std::string& program, std::string_view command,
                                           const nlohmann::json& request) {
   return {program, std::string(command), request.dump()};
@@ -112,6 +114,113 @@ void read_reply(const std::string& output, const std::string& how_ended,
     throw failure(verdict::error, fmt::format("no valid result in the process's output: {}",
                                               printable(e.what(), kLongestText)));
   }
+}
+
+shared_memory::shared_memory() : fd_(memfd_create("kzoo-output", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (fd_ < 0) throw_errno("memfd_create");
+  // A plugin that finds the descriptor must not truncate memory mapped by the supervisor.
+  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) throw_errno("sealing shared memory");
+}
+
+shared_memory::shared_memory(int fd) : fd_(fd) {}
+
+shared_memory::~shared_memory() {
+  if (mapped_ != nullptr) munmap(mapped_, size_);
+  close(fd_);
+}
+
+void shared_memory::reserve(std::size_t bytes) {
+  if (bytes <= size_) return;
+  reserve_bytes(fd_, 0, bytes, "shared memory for a result");
+  view(bytes);
+}
+
+std::span<std::byte> shared_memory::view(std::size_t bytes) {
+  if (bytes > size_) {
+    if (mapped_ != nullptr) munmap(mapped_, size_);
+    mapped_ = nullptr;
+    size_ = 0;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    if (memory == MAP_FAILED) throw_errno("mapping shared memory");
+    mapped_ = static_cast<std::byte*>(memory);
+    size_ = bytes;
+  }
+  return {mapped_, bytes};
+}
+
+shared_pages::shared_pages() : fd_(memfd_create("kzoo-matrices", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (fd_ < 0) throw_errno("memfd_create");
+  // F_SEAL_SEAL: no process can add F_SEAL_GROW, which would prevent growing the file.
+  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    throw_errno("sealing shared pages");
+}
+
+shared_pages::~shared_pages() { close(fd_); }
+
+shared_pages::part shared_pages::take(std::size_t bytes) {
+  const auto unused = free_.find(bytes);
+  part p{unused == free_.end() ? end_ : unused->second, bytes, nullptr};
+  reserve_bytes(fd_, p.offset, bytes, "memory for matrices");
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(p.offset));
+  if (memory == MAP_FAILED) throw_errno("mapping matrices");
+  p.here = static_cast<std::byte*>(memory);
+  if (unused == free_.end())
+    end_ += bytes;
+  else
+    free_.erase(unused);
+  bytes_ += bytes;
+  return p;
+}
+
+void shared_pages::give_back(const part& p) {
+  munmap(p.here, p.bytes);
+  fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(p.offset),
+            static_cast<off_t>(p.bytes));
+  free_.emplace(p.bytes, p.offset);
+  bytes_ -= p.bytes;
+}
+
+output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
+  if (fd_ < 0) throw_errno("memfd_create");
+  // O_APPEND: stdout, stderr and the next worker do not overwrite each other.
+  fcntl(fd_, F_SETFL, O_APPEND);
+}
+
+output_log::~output_log() { close(fd_); }
+
+long output_log::size() const {
+  struct stat status {};
+  return fstat(fd_, &status) == 0 ? status.st_size : 0;
+}
+
+std::string output_log::read(long offset, long bytes) const {
+  std::string text(static_cast<std::size_t>(std::max(0L, bytes)), '\0');
+  const ssize_t got = pread(fd_, text.data(), text.size(), offset);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+std::string output_log::text(std::size_t most) const {
+  const long all = size(), kept = static_cast<long>(most);
+  if (all <= kept) return read(0, all);
+  return fmt::format("{}\n[{} bytes are left out]\n{}", read(0, kept / 2), all - kept,
+                     read(all - kept / 2, kept / 2));
+}
+
+std::string output_log::last_line() {
+  const long now = size();
+  if (now <= reported_) return "";
+  constexpr long kTail = 400;
+  const long from = std::max(reported_, now - kTail);
+  reported_ = now;
+  return last_line_of(read(from, now - from));
+}
+
+std::string last_line_of(std::string tail) {
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
+  if (const auto line = tail.rfind('\n'); line != std::string::npos) tail.erase(0, line + 1);
+  return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", printable(tail, kLongestText));
 }
 
 }  // namespace kzoo::process

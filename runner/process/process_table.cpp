@@ -6,18 +6,20 @@
 #include <fmt/ranges.h>
 
 #include <fcntl.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 namespace kzoo::process {
 namespace {
@@ -197,3 +199,226 @@ std::size_t raise_descriptor_limit() {
 }
 
 }  // namespace kzoo::process
+
+namespace kzoo::process::descendants {
+namespace {
+
+struct tracked {
+  bool alone = false;
+  bool is_held = false;
+  std::set<pid_t> held;  // the processes stopped with it
+};
+
+std::map<pid_t, tracked>& known() {
+  static std::map<pid_t, tracked> pids;
+  return pids;
+}
+
+std::set<pid_t>& older() {
+  static std::set<pid_t> pids;
+  return pids;
+}
+
+std::vector<pid_t> strays(const process_table& table) {
+  std::vector<pid_t> found = table.children_of(getpid());
+  std::erase_if(found, [](pid_t pid) {
+    return known().contains(pid) || older().contains(pid) ||
+           std::ranges::any_of(known(), [&](const auto& k) { return k.second.held.contains(pid); });
+  });
+  return found;
+}
+
+// The longest wait. A killed process may not end during a driver's call, and a plugin may fork
+// faster than its processes are killed.
+constexpr std::chrono::seconds kLongestWait{10};
+// The longest wait for a stop: a slow disk may delay it.
+constexpr std::chrono::seconds kLongestStop{60};
+constexpr std::chrono::milliseconds kPause{1};
+
+// Time spent polling. Each look adds at most kMost: a busy machine delays looks.
+class time_waited {
+ public:
+  std::chrono::nanoseconds look() {
+    constexpr std::chrono::milliseconds kMost{20};
+    const auto now = std::chrono::steady_clock::now();
+    waited_ += std::min<std::chrono::nanoseconds>(now - last_, kMost);
+    last_ = now;
+    return waited_;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds waited_{0};
+};
+
+// Repeats, since the children of a killed stray become children of this process.
+void kill_strays() {
+  time_waited waited;
+  for (;;) {
+    bool all_ended = true;
+    const std::vector<pid_t> found = strays(process_table());
+    for (const pid_t pid : found) {
+      kill(pid, SIGKILL);
+      all_ended = waitpid(pid, nullptr, WNOHANG) == pid && all_ended;
+    }
+    if (found.empty() || waited.look() > kLongestWait) return;
+    if (!all_ended) std::this_thread::sleep_for(kPause);
+  }
+}
+
+// Whether the child has stopped or continued since note_change(), whoever caused it.
+bool has_changed(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info,
+                WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
+}
+void note_change(pid_t child, int which) {
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG);
+}
+
+// Whether waitid() has one of the changes `which`, or knows no such child. Leaves the change there.
+bool waits(pid_t child, int which) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid == child;
+}
+bool is_over(pid_t child) { return waits(child, WEXITED); }
+// A cheaper stands_still(). True also if the child has ended.
+bool is_stopped_or_over(pid_t child) { return waits(child, WSTOPPED | WEXITED); }
+
+// Calls `try_once` until it returns true. Returns false after kLongestStop.
+bool is_done_soon(const auto& try_once) {
+  constexpr std::chrono::microseconds kSpin{200}, kNap{50};  // few processes need longer to stop
+  time_waited waited;
+  while (!try_once()) {
+    const auto so_far = waited.look();
+    if (so_far > kLongestStop) return false;
+    if (so_far < kSpin) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kNap);
+    }
+  }
+  return true;
+}
+
+// The processes `roots` and all below them.
+std::set<pid_t> with_all_below(const process_table& table, const std::vector<pid_t>& roots) {
+  std::set<pid_t> all(roots.begin(), roots.end());
+  for (const pid_t root : roots)
+    for (const pid_t pid : table.below(root)) all.insert(pid);
+  return all;
+}
+
+// Stops all running processes once. Returns whether everything stood still.
+bool stop_all(pid_t child, std::set<pid_t>& held) {
+  const process_table table;
+  std::vector<pid_t> roots = strays(table);
+  for (const pid_t pid : held) roots.push_back(pid);
+  roots.push_back(child);
+  std::set<pid_t> all = with_all_below(table, roots);
+  all.erase(child);
+  bool none = stands_still(child);
+  if (!none) kill(child, SIGSTOP);
+  for (const pid_t pid : all) {
+    if (held.insert(pid).second || !stands_still(pid)) {
+      kill(pid, SIGSTOP);
+      none = false;
+    }
+  }
+  return none;
+}
+
+}  // namespace
+
+void adopt() {
+  static const bool once = [] {
+    const std::vector<pid_t> now = process_table().children_of(getpid());
+    older() = {now.begin(), now.end()};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+std::unique_lock<std::mutex> lock() {
+  static std::mutex mutex;
+  return std::unique_lock(mutex);
+}
+
+void track(pid_t child, bool alone) { known()[child] = {alone, false, {}}; }
+
+std::set<pid_t> below_with_orphans(pid_t child) {
+  const auto locked = lock();
+  const process_table table;
+  std::vector<pid_t> roots = strays(table);
+  roots.push_back(child);
+  std::set<pid_t> all = with_all_below(table, roots);
+  all.erase(child);
+  return all;
+}
+
+std::vector<pid_t> below(pid_t root) { return process_table().below(root); }
+
+bool hold(pid_t child) {
+  auto locked = lock();
+  tracked& its = known().at(child);
+  if (its.alone) locked.unlock();  // a thread in a driver's call takes long to stop
+  note_change(child, WCONTINUED);  // consumes the event of resume()
+  kill(child, SIGSTOP);
+  // Two quiet rounds in a row: a process not yet stopped may have continued another.
+  int rounds = 0;
+  const bool all_stand = is_done_soon([&] {
+    if (its.alone) {
+      if (is_stopped_or_over(child)) return true;
+      kill(child, SIGSTOP);  // again: a continuation cancels a pending stop
+      return false;
+    }
+    rounds = stop_all(child, its.held) ? rounds + 1 : 0;
+    return rounds == 2;
+  });
+  its.is_held = is_stopped_or_over(child);
+  note_change(child, WSTOPPED);
+  return all_stand;
+}
+
+bool stood_still(pid_t child) {
+  const auto locked = lock();
+  return !known().at(child).is_held || !has_changed(child);
+}
+
+void resume(pid_t child) {
+  const auto locked = lock();
+  tracked& its = known().at(child);
+  kill(child, SIGCONT);
+  for (const pid_t pid : its.held) kill(pid, SIGCONT);
+  its.held.clear();
+  its.is_held = false;
+}
+
+std::optional<int> end(pid_t child) {
+  auto locked = lock();
+  tracked& its = known()[child];
+  kill(child, SIGKILL);
+  killpg(child, SIGKILL);
+  its.held.clear();  // they are strays again
+  if (its.alone) {
+    locked.unlock();  // a driver takes long to end a process
+  } else {
+    kill_strays();  // before the wait: the child may wait for a stray
+  }
+  time_waited waited;
+  while (!is_over(child) && waited.look() < kLongestWait) std::this_thread::sleep_for(kPause);
+  if (!locked.owns_lock()) locked.lock();  // until its pid, which is free then, is forgotten
+  int status = 0;
+  const pid_t ended = waitpid(child, &status, WNOHANG);
+  if (ended == 0) return std::nullopt;  // still tracked, so it never counts as a stray
+  const bool had_others = !its.alone;
+  known().erase(child);
+  if (had_others) kill_strays();  // orphans of the child
+  return ended == child ? std::optional(status) : std::nullopt;
+}
+
+}  // namespace kzoo::process::descendants

@@ -1,4 +1,4 @@
-#include "reference/scan.hpp"
+#include "reference/judge.hpp"
 
 #include "data/contents.hpp"
 #include "data/rows.hpp"

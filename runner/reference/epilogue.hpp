@@ -11,7 +11,6 @@
 // tanh.approx.f32. In 16 bits it covers that instruction's guaranteed 11 bits and the difference
 // between both GELUs.
 
-#include "core/epilogue.hpp"
 #include "core/problem.hpp"
 #include "data/contents.hpp"
 

@@ -1,7 +1,7 @@
 #include "reference/places.hpp"
 
 #include "data/contents.hpp"
-#include "reference/comparison.hpp"
+#include "reference/expected_result.hpp"
 #include "reference/tolerance.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 // Where a kernel wrote what is wrong: names of places and patterns, and a map of C.
 
-#include "data/digest.hpp"
+#include "data/contents.hpp"
 #include "data/matrix.hpp"
 #include "reference/judge.hpp"
 

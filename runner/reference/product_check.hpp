@@ -13,7 +13,7 @@
 // The functions here handle one element or one row, for the loops of both devices.
 
 #include "core/operands.hpp"
-#include "data/digest.hpp"
+#include "data/contents.hpp"
 #include "reference/epilogue.hpp"
 #include "reference/product.hpp"
 #include "reference/tolerance.hpp"

@@ -1,7 +1,7 @@
 #include "reference/tolerance.hpp"
 
 #include "core/operands.hpp"
-#include "core/precision.hpp"
+#include "core/problem.hpp"
 #include "data/contents.hpp"
 #include "reference/product.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the checks found: the verdicts and errors of each kernel, and how all agree with each other.
+// Findings of the checks: verdicts and errors of each kernel, and how all agree with each other.
 
 #include "report/page.hpp"
 #include "results/document.hpp"
@@ -23,7 +23,6 @@ struct agreed {
 };
 // For each cell of the problem, by position.
 std::vector<agreed> agreement_of_cells(const results::document& d, std::size_t problem);
-// Of every pair of the run.
 agreed agreement_of_all(const results::document& d);
 // "=" where it is bit-identical to all, "8%" of what rounding allows, "x 3 of 40".
 table::field agreement_field(const agreed& a);

@@ -1,6 +1,5 @@
 #include "report/comparison.hpp"
 
-#include "os/printable.hpp"
 #include "os/text.hpp"
 #include "report/focus.hpp"
 #include "report/problem_table.hpp"
@@ -61,6 +60,35 @@ std::vector<table::entry> entries_of(const comparison& c, const compare::pair& p
           {"",
            {std::string(name_of(p.change)) + lower, style_of_change(p.change)},
            table::align::left}};
+}
+
+// The cell of the other document for the same kernel and problem, if it was timed.
+const cell* timed_counterpart(const document& d, const std::string& problem,
+                              const std::string& kernel) {
+  const auto found = std::ranges::find_if(d.cells, [&](const cell& c) {
+    return is_timed(c) && c.kernel.name() == kernel && problem_name(d.problem_of(c)) == problem;
+  });
+  return found == d.cells.end() ? nullptr : &*found;
+}
+
+// "; over 4 cells 16.0 % less time than before"; nothing where no cell can be compared.
+std::string change_text(const document& now, const document& before, const std::string& plugin) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const cell& c : now.cells) {
+    if (c.kernel.plugin != plugin || !is_timed(c)) continue;
+    const cell* was = timed_counterpart(before, problem_name(now.problem_of(c)), c.kernel.name());
+    if (was == nullptr) continue;
+    sum += std::log(c.time->median_ms / was->time->median_ms);
+    ++count;
+  }
+  if (count == 0) return "";
+  const double ratio = std::exp(sum / static_cast<double>(count));
+  const double percent = 100 * std::abs(ratio - 1);
+  constexpr double kShown = 0.05;
+  const std::string where = count == 1 ? "; " : fmt::format("; over {} cells ", count);
+  if (percent < kShown) return where + "no other time than before";
+  return fmt::format("{}{:.1f} % {} time than before", where, percent, ratio < 1 ? "less" : "more");
 }
 
 }  // namespace
@@ -155,39 +183,6 @@ std::string ranking_text(const document& d, const std::string& baseline,
   }
   return p.take();
 }
-
-namespace {
-
-// The cell of the other document for the same kernel and problem, if it was timed.
-const cell* timed_counterpart(const document& d, const std::string& problem,
-                              const std::string& kernel) {
-  const auto found = std::ranges::find_if(d.cells, [&](const cell& c) {
-    return is_timed(c) && c.kernel.name() == kernel && problem_name(d.problem_of(c)) == problem;
-  });
-  return found == d.cells.end() ? nullptr : &*found;
-}
-
-// "; over 4 cells 16.0 % less time than before"; nothing where no cell can be compared.
-std::string change_text(const document& now, const document& before, const std::string& plugin) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const cell& c : now.cells) {
-    if (c.kernel.plugin != plugin || !is_timed(c)) continue;
-    const cell* was = timed_counterpart(before, problem_name(now.problem_of(c)), c.kernel.name());
-    if (was == nullptr) continue;
-    sum += std::log(c.time->median_ms / was->time->median_ms);
-    ++count;
-  }
-  if (count == 0) return "";
-  const double ratio = std::exp(sum / static_cast<double>(count));
-  const double percent = 100 * std::abs(ratio - 1);
-  constexpr double kShown = 0.05;
-  const std::string where = count == 1 ? "; " : fmt::format("; over {} cells ", count);
-  if (percent < kShown) return where + "no other time than before";
-  return fmt::format("{}{:.1f} % {} time than before", where, percent, ratio < 1 ? "less" : "more");
-}
-
-}  // namespace
 
 bool all_right(const document& d, const std::string& plugin) {
   bool any = false;

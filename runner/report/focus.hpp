@@ -61,7 +61,7 @@ std::string baseline_name(const results::document& d);
 struct answer {
   bool right = false;    // nothing failed, and something passed
   std::string verdicts;  // "27 pass, 1 wrong: mine:16x16 on 64x64x64 f32"
-  // What is wrong, of the first kernels that failed; then the sources that declined every problem.
+  // Faults of the first kernels that failed; then the sources that declined every problem.
   std::vector<std::string> failures;
   std::string speed;       // the fastest kernel, or the subject's place, and by how much
   std::string conditions;  // the device, and how it was measured
@@ -74,8 +74,8 @@ std::string verdict_counts(const results::document& d);
 // "1.05x to 1.07x"; empty without an interval.
 std::string interval_text(const timing::ratio& r);
 
-// What limits the speed of a timed kernel, as far as its cell says: its share of the roofline, the
-// clock and the power, and the resources that bound how many warps an SM holds. A sentence each.
+// Sentences on the limits of a timed kernel's speed: its share of the roofline, the clock and the
+// power, and the resources that bound how many warps an SM holds.
 std::vector<std::string> limits_of(const results::document& d, const results::cell& c);
 
 // With a subject a row for each problem; with one problem a row for each plugin; else plugins down

@@ -1,7 +1,7 @@
 #pragma once
-// What profile and xray counted, as tables with a row for each launch, problem by problem.
+// Counts of profile and xray as tables, with a row for each launch, problem by problem.
 
-#include "profile/counters.hpp"
+#include "profile/ncu.hpp"
 #include "report/problem_table.hpp"
 #include "xray/counters.hpp"
 
@@ -72,7 +72,7 @@ void add_launches(page& p, const char* title, const std::vector<const Cell*>& ce
   p.end_section();
 }
 
-// One whose run failed.
+// A cell whose run failed.
 template <class Cell>
 void add_failed(page& p, const Cell& c) {
   p.item(name_of(c.verdict), style_of(c.verdict),

@@ -12,7 +12,7 @@ namespace kzoo::report {
 
 enum class style { plain, good, bad, dim, bold };
 
-// The text, safe for a terminal (os/printable.hpp), coloured (os/output.hpp) if `colour`.
+// The text, safe for a terminal (os/text.hpp), coloured (os/output.hpp) if `colour`.
 std::string styled(std::string_view words, style s, bool colour);
 
 // The text for Markdown: markup is escaped, line breaks become spaces, and the styles bad and bold
@@ -102,7 +102,7 @@ class table {
   std::size_t width_of(std::size_t c) const;
   std::size_t width_of(const places& shown) const;
   bool wraps(std::size_t c, const places& shown) const;
-  // Of each column, in a table that is no wider than `most` as far as its columns can wrap.
+  // The columns' widths, in a table no wider than `most` as far as its columns can wrap.
   std::vector<std::size_t> widths_of(const places& shown, std::size_t most) const;
   places shown(std::size_t most) const;
   std::string joined_title(std::size_t c) const;

@@ -1,12 +1,15 @@
 #include "report/report.hpp"
 
+#include "core/version.hpp"
 #include "os/text.hpp"
 #include "reference/places.hpp"
 #include "report/agreement.hpp"
 #include "report/focus.hpp"
 #include "report/problem_table.hpp"
+#include "report/terminal.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -71,7 +74,7 @@ std::string where(const document& d, std::size_t problem) {
   return d.devices.size() < 2 || cells.empty() ? "" : " on " + cells.front().device;
 }
 
-// What is to be told of a kernel, though it may have passed.
+// A note on a kernel, which may have passed.
 struct remark {
   std::string_view word;
   std::string text;
@@ -286,6 +289,178 @@ std::string full_report(const document& d, const view& v) {
     add_tuned(p, d);
   }
   return p.take();
+}
+
+std::vector<reason> reasons(const document& d, std::size_t problem) {
+  std::vector<reason> found;
+  for (const cell& c : d.cells_of(problem)) {
+    // Without a variant the plugin could not be loaded, which the report's head says once.
+    const bool in_head = c.verdict == verdict::unavailable && c.kernel.variant.empty();
+    if (c.verdict == verdict::pass || in_head) continue;
+    const auto same = std::ranges::find_if(
+        found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
+    reason& r =
+        same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason, c.errors}) : *same;
+    r.kernels.push_back(c.kernel.name());
+  }
+  return found;
+}
+
+std::string names_of(const std::vector<std::string>& kernels, std::size_t room) {
+  const std::string all = fmt::format("{}", fmt::join(kernels, ", "));
+  if (kernels.size() < 2 || width(all) <= room) return all;
+  std::vector<std::string> plugins;
+  for (const std::string& name : kernels) add_once(plugins, name.substr(0, name.find(':')));
+  const std::string folded =
+      fmt::format("{} kernels of {}", kernels.size(), fmt::join(plugins, ", "));
+  if (plugins.size() < 2 || width(folded) <= room) return folded;
+  return fmt::format("{} kernels of {} plugins", kernels.size(), plugins.size());
+}
+
+std::size_t shared_reason::cells() const {
+  std::size_t count = 0;
+  for (const auto& [kernel, on] : problems) count += on.size();
+  return count;
+}
+
+std::vector<shared_reason> shared_reasons(const document& d) {
+  std::vector<shared_reason> all;
+  std::map<std::pair<kzoo::verdict, std::string>, std::size_t> places;  // in that list
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    for (const reason& r : reasons(d, i)) {
+      if (r.errors) continue;
+      const auto [place, is_new] = places.try_emplace({r.verdict, r.text}, all.size());
+      if (is_new) all.push_back({r.verdict, r.text, {}, {}});
+      shared_reason& shared = all[place->second];
+      for (const std::string& name : r.kernels) {
+        if (!shared.problems.contains(name)) shared.kernels.push_back(name);
+        shared.problems[name].push_back(i);
+      }
+    }
+  }
+  return all;
+}
+
+void told_failures::remove_from(std::vector<reason>& reasons) {
+  for (reason& r : reasons) {
+    if (!is_failure(r.verdict) || r.errors) continue;
+    std::erase_if(r.kernels, [&](const std::string& kernel) {
+      return !told_.emplace(r.verdict, r.text, kernel).second;
+    });
+  }
+  std::erase_if(reasons, [](const reason& r) { return r.kernels.empty(); });
+}
+
+bool told_failures::is_new(const results::cell& c, const results::finding& f) {
+  return found_.emplace(f.check, f.detail, c.kernel.name()).second;
+}
+
+namespace {
+
+style style_of_outcome(results::outcome o) {
+  return o == results::outcome::pass      ? style::good
+         : o == results::outcome::skipped ? style::dim
+                                          : style::bad;
+}
+
+// Padded before it is coloured, since colour codes have no width.
+std::string word(const results::finding& f, bool colour) {
+  const bool is_note = (f.check == results::kBatchInvariance || f.check == results::kSizes) &&
+                       f.outcome == results::outcome::pass;
+  return styled(fmt::format("{:<8}", is_note ? "note" : name_of(f.outcome)),
+                is_note ? style::plain : style_of_outcome(f.outcome), colour);
+}
+
+// A finding's words without the problem that they may begin with: "1x1x1 f32: the kernel …".
+std::string_view reason_in(std::string_view detail) {
+  const std::size_t colon = detail.find(": ");
+  const bool has_problem = colon != std::string_view::npos && !detail.empty() && detail[0] >= '1' &&
+                           detail[0] <= '9' &&
+                           detail.substr(0, detail.find(' ')).find('x') != std::string_view::npos;
+  return has_problem ? detail.substr(colon + 2) : detail;
+}
+
+std::string plain(std::string_view text) { return styled(text, style::plain, false); }
+
+}  // namespace
+
+validation_text::validation_text(std::FILE* out)
+    : out_(out), colour_(wants_colour(out)), columns_(view_of(out, {}).columns) {}
+
+void validation_text::begins(const std::vector<run::loaded_plugin>& plugins,
+                             const results::device& device, tier t) {
+  print_to(out_, "tier {} on {} ({}), kernel-zoo {}\n", name_of(t), device.id, device.name,
+           kVersion);
+  for (const run::loaded_plugin& c : plugins) {
+    if (c.record.description) {
+      print_to(out_, "  {}: {}\n", plain(c.record.name), plain(c.record.file.string()));
+    } else {
+      print_to(out_, "  {} {}\n", styled("unavailable", style::bad, colour_),
+               plain(c.record.problem));
+    }
+  }
+}
+
+void validation_text::starts(const results::validated_variant& v) {
+  print_to(out_, "\n{} {}, declared {}\n", styled(v.kernel, style::bold, colour_),
+           types_name(v.dtype), precision_name(v.declared));
+  kernel_ = fmt::format("{} {}", v.kernel, types_name(v.dtype));
+  std::fflush(out_);
+}
+
+void validation_text::takes(const results::validated_variant& v) {
+  if (v.kind.empty()) return;
+  print_to(out_, "  with {}\n", v.kind);
+  kernel_ = fmt::format("{} {} with {}", v.kernel, types_name(v.dtype), v.kind);
+}
+
+std::string validation_text::sentence(const results::finding& f) {
+  if (f.outcome == results::outcome::pass || f.outcome == results::outcome::skipped || f.errors)
+    return f.detail;
+  const std::string_view reason = reason_in(f.detail);
+  const auto [known, is_new] =
+      said_.try_emplace(std::string(reason), fmt::format("{}, {}", kernel_, f.check));
+  if (is_new) return f.detail;
+  std::string where = known->second;
+  if (where.starts_with(kernel_ + ", ")) where.erase(0, kernel_.size() + 2);
+  return fmt::format("{}as in \"{}\"", f.detail.substr(0, f.detail.size() - reason.size()), where);
+}
+
+void validation_text::found(const results::finding& f) {
+  constexpr std::size_t kWords = 28;  // the column that they begin in
+  const auto lines = folded(sentence(f), std::min(columns_, kWidestProse) - kWords);
+  print_to(out_, "  {} {:<16} {}\n", word(f, colour_), plain(f.check),
+           fmt::join(lines, '\n' + std::string(kWords, ' ')));
+  if (f.errors) {
+    for (const std::string& line : reference::lines_of(*f.errors))
+      print_to(out_, "      {}\n", line);
+  }
+  std::fflush(out_);
+}
+
+void validation_text::ends(const results::validation& v) {
+  std::map<results::outcome, int> counts;
+  for (const results::validated_variant& one : v.variants)
+    for (const results::finding& f : one.findings) ++counts[f.outcome];
+  counts.try_emplace(results::outcome::pass);
+  std::string text;
+  for (const auto& [o, count] : counts) add_item(text, fmt::format("{} {}", count, name_of(o)));
+  results::coverage covered;
+  for (const results::validated_variant& one : v.variants) covered.add(one.kernel, one.findings);
+  print_to(out_, "\n");
+  for (const results::gap& g : covered.gaps()) {
+    print_to(out_, "{} {}\n", styled("not checked:", style::bad, colour_),
+             plain(results::to_string(g)));
+  }
+  const closing_words closing = results::nothing_ran(v)
+                                    ? closing_words{"NOTHING RAN", style::bad}
+                                    : closing_words_for(results::exit_code(v) == 0, covered);
+  print_to(out_, "{}: {} · {:.1f} s\n", styled(closing.words, closing.look, colour_), text,
+           v.wall_seconds);
+}
+
+void validation_text::is_interrupted() {
+  print_to(out_, "\n{}\n", styled("INTERRUPTED", style::bad, colour_));
 }
 
 }  // namespace kzoo::report

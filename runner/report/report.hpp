@@ -86,7 +86,7 @@ std::string full_report(const results::document& d, const view& v);
 // file: one for each combination of the values that are on neither axis.
 void add_pivot(page& out, const results::document& d, const results::pivot& p);
 
-// What tuning has come to: the fastest kernel of each problem, and what it took to find it.
+// Tuning's outcome: the fastest kernel of each problem, and the cost of finding it.
 void add_tuned(page& p, const results::document& d);
 
 // One line for each cell, in that order for each problem, below a line with the columns' names.

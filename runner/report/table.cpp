@@ -1,6 +1,5 @@
 #include "report/page.hpp"
 
-#include "os/printable.hpp"
 #include "os/text.hpp"
 
 #include <fmt/format.h>

@@ -72,7 +72,7 @@ std::optional<std::string> edges_of(const document& d, const cell& best) {
   return edges + " that was tried";
 }
 
-// What a reader of the best kernel must know.
+// Doubts about the best kernel.
 void add_doubts(page& p, const document& d, const ranking& r) {
   const std::string problem = problem_name(d.experiment.problems[r.problem]);
   const cell& best = *r.best();

@@ -8,6 +8,24 @@ namespace {
 // The comparison of a result with itself.
 constexpr reference::comparison kNone{0, 0, 0, 0, true};
 
+const cell* baseline_among(std::span<const cell> of_one_problem, const cell& c,
+                           const std::string& selector) {
+  if (!c.time) return nullptr;
+  const auto found = std::ranges::find_if(of_one_problem, [&](const cell& other) {
+    return other.time && other.time->clock == c.time->clock &&
+           matches(selector, other.kernel.plugin, other.kernel.variant);
+  });
+  return found == of_one_problem.end() ? nullptr : &*found;
+}
+
+bool any_failed(const document& d) {
+  return std::ranges::any_of(d.plugins, &plugin_record::broken) ||
+         std::ranges::any_of(d.cells, [&](const cell& c) {
+           return is_failure(c.verdict) &&
+                  !(d.experiment.overridden.tune && does_not_compile(d, c));
+         });
+}
+
 }  // namespace
 
 void for_each_pair(std::span<const cell> of_one_problem,
@@ -26,20 +44,6 @@ void for_each_pair(std::span<const cell> of_one_problem,
     }
   }
 }
-
-namespace {
-
-const cell* baseline_among(std::span<const cell> of_one_problem, const cell& c,
-                           const std::string& selector) {
-  if (!c.time) return nullptr;
-  const auto found = std::ranges::find_if(of_one_problem, [&](const cell& other) {
-    return other.time && other.time->clock == c.time->clock &&
-           matches(selector, other.kernel.plugin, other.kernel.variant);
-  });
-  return found == of_one_problem.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 std::span<const cell> document::cells_of(std::size_t problem) const {
   return std::ranges::equal_range(cells, problem, {}, &cell::problem);
@@ -119,18 +123,6 @@ void document::compare_with_baseline(std::span<cell> of_one_problem) const {
     if (baseline != nullptr) c.speedup = ratio_of(*baseline, c);
   }
 }
-
-namespace {
-
-bool any_failed(const document& d) {
-  return std::ranges::any_of(d.plugins, &plugin_record::broken) ||
-         std::ranges::any_of(d.cells, [&](const cell& c) {
-           return is_failure(c.verdict) &&
-                  !(d.experiment.overridden.tune && does_not_compile(d, c));
-         });
-}
-
-}  // namespace
 
 bool does_not_compile(const document& d, const cell& c) {
   const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &plugin_record::name);

@@ -5,12 +5,10 @@
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "reference/judge.hpp"
-#include "results/device.hpp"
 #include "results/experiment.hpp"
 #include "results/finding.hpp"
 #include "results/plugin.hpp"
 #include "roofline/roofline.hpp"
-#include "timing/bootstrap.hpp"
 #include "timing/summary.hpp"
 
 #include <kzoo/abi.h>

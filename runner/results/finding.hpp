@@ -5,7 +5,6 @@
 #include "core/verdict.hpp"
 #include "os/enums.hpp"
 #include "reference/judge.hpp"
-#include "results/device.hpp"
 #include "results/plugin.hpp"
 
 #include <cstdint>

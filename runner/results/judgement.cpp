@@ -1,7 +1,5 @@
 #include "results/judgement.hpp"
 
-#include "core/verdict.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -29,6 +29,36 @@ ranking rank_problem(const document& d, std::size_t problem) {
   return r;
 }
 
+tuned_kernel kernel_of(const document& d, const cell& c) {
+  tuned_kernel k{c.kernel, c.declared, c.time->median_ms, {}, c.speedup, c.time->stopped};
+  // The interval is of the turns' medians, the median of all samples: turns may differ in length.
+  k.interval_ms = timing::interval_of_median(timing::turn_medians(*c.time));
+  if (k.interval_ms) {
+    k.interval_ms->low = std::min(k.interval_ms->low, k.median_ms);
+    k.interval_ms->high = std::max(k.interval_ms->high, k.median_ms);
+  }
+  const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &plugin_record::name);
+  if (plugin == d.plugins.end()) return k;
+  if (const built_point* const point = plugin->tuned.point_of(c.kernel.variant)) {
+    k.parameters = point->values;
+    k.options = point->options;
+  }
+  return k;
+}
+
+std::vector<std::string> names_of(const std::vector<const cell*>& cells) {
+  std::vector<std::string> names;
+  for (const cell* c : cells) names.push_back(c->kernel.name());
+  return names;
+}
+
+tuned_plugin plugin_of(const document& d, const plugin_record& p) {
+  tuned_plugin t{p.name, p.source, p.file, p.source_sha256, d.experiment.overridden.build_args, ""};
+  if (p.description) t.build = p.description->build_info;
+  t.missing = p.missing;
+  return t;
+}
+
 }  // namespace
 
 std::vector<ranking> rank(const document& d) {
@@ -63,40 +93,6 @@ int exit_code_of_tuning(const document& d) {
   const std::vector<ranking> all = rank(d);
   return d.complete() && exit_code(d) == 0 && std::ranges::all_of(all, &ranking::best) ? 0 : 1;
 }
-
-namespace {
-
-tuned_kernel kernel_of(const document& d, const cell& c) {
-  tuned_kernel k{c.kernel, c.declared, c.time->median_ms, {}, c.speedup, c.time->stopped};
-  // The interval is of the turns' medians, the median of all samples: turns may differ in length.
-  k.interval_ms = timing::interval_of_median(timing::turn_medians(*c.time));
-  if (k.interval_ms) {
-    k.interval_ms->low = std::min(k.interval_ms->low, k.median_ms);
-    k.interval_ms->high = std::max(k.interval_ms->high, k.median_ms);
-  }
-  const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &plugin_record::name);
-  if (plugin == d.plugins.end()) return k;
-  if (const built_point* const point = plugin->tuned.point_of(c.kernel.variant)) {
-    k.parameters = point->values;
-    k.options = point->options;
-  }
-  return k;
-}
-
-std::vector<std::string> names_of(const std::vector<const cell*>& cells) {
-  std::vector<std::string> names;
-  for (const cell* c : cells) names.push_back(c->kernel.name());
-  return names;
-}
-
-tuned_plugin plugin_of(const document& d, const plugin_record& p) {
-  tuned_plugin t{p.name, p.source, p.file, p.source_sha256, d.experiment.overridden.build_args, ""};
-  if (p.description) t.build = p.description->build_info;
-  t.missing = p.missing;
-  return t;
-}
-
-}  // namespace
 
 tuned tuned_of(const document& d) {
   tuned t;

@@ -4,7 +4,7 @@
 
 #include "core/problem.hpp"
 #include "os/enums.hpp"
-#include "timing/process_spread.hpp"
+#include "timing/summary.hpp"
 
 #include <kzoo/abi.h>
 

@@ -2,12 +2,11 @@
 
 #include "core/operands.hpp"
 #include "input/diagnostics.hpp"
-#include "worker/device_matrix.hpp"
+#include "worker/prepared_kernel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <span>
 
 namespace kzoo::run {
@@ -48,6 +47,19 @@ double bytes_on_device(const plan& p, const problem& largest) {
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
   return (is_end_to_end(e) ? 2 : copies_of_matrices(e)) *
          (matrices_bytes(largest) + (gpu ? sum_over(largest, zones_bytes_of) : 0));
+}
+
+// The first turns load code and set up tables that stay.
+constexpr std::size_t kEnoughTurns = 3;
+constexpr std::int64_t kKilobyte = 1 << 10, kMegabyte = 1 << 20;
+// Code and tables that a GPU library loads on first use.
+constexpr std::int64_t kMostForTables = 1024 * kMegabyte;
+// Allocators sometimes keep a little.
+constexpr std::int64_t kLeast = 4 * kKilobyte, kLarge = 16 * kMegabyte;
+
+std::int64_t kept_each_time(std::span<const worker::memory_report> turns,
+                            std::int64_t worker::memory_report::*kind) {
+  return std::ranges::min(turns, {}, kind).*kind;
 }
 
 }  // namespace
@@ -115,23 +127,6 @@ std::optional<worker::memory_report> release(client::plugin_client& client,
 } catch (const failure&) {
   return std::nullopt;  // a worker that fails is ended, which also frees the memory
 }
-
-namespace {
-
-// The first turns load code and set up tables that stay.
-constexpr std::size_t kEnoughTurns = 3;
-constexpr std::int64_t kKilobyte = 1 << 10, kMegabyte = 1 << 20;
-// Code and tables that a GPU library loads on first use.
-constexpr std::int64_t kMostForTables = 1024 * kMegabyte;
-// Allocators sometimes keep a little.
-constexpr std::int64_t kLeast = 4 * kKilobyte, kLarge = 16 * kMegabyte;
-
-std::int64_t kept_each_time(std::span<const worker::memory_report> turns,
-                            std::int64_t worker::memory_report::*kind) {
-  return std::ranges::min(turns, {}, kind).*kind;
-}
-
-}  // namespace
 
 void leaks::add(const std::optional<worker::memory_report>& kept, std::int64_t needed) {
   if (!kept) return;

@@ -1,7 +1,7 @@
 #pragma once
 // Runs a plan: judges and compares all variants of a problem, then times the right ones in rounds.
 
-#include "os/interrupt.hpp"
+#include "os/posix.hpp"
 #include "results/document.hpp"
 #include "run/plan.hpp"
 #include "storage/journal.hpp"
@@ -100,5 +100,15 @@ class recorder final : public observer {
   storage::journal& journal_;
   std::string failure_;
 };
+
+// The head of a results document: what is known before anything runs, and the finished cells of an
+// interrupted run.
+
+results::document head_of(const plan& p);
+
+// Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
+// Throws input::invalid, naming `place`, unless they are each problem's first cells in the plan.
+void take_over(results::document& interrupted, const plan& p, results::document& head,
+               const std::string& place);
 
 }  // namespace kzoo::run

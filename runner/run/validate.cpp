@@ -2,29 +2,24 @@
 
 #include "checks/candidate.hpp"
 #include "checks/check.hpp"
-#include "core/epilogue.hpp"
 #include "os/posix.hpp"
 #include "run/device_memory.hpp"
-#include "run/fault_search.hpp"
+#include "run/judging.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace kzoo::run {
 namespace {

@@ -1,17 +1,14 @@
-#include "setup/peaks.hpp"
+#include "setup/plan.hpp"
 
 #include "devices/backend.hpp"
-#include "devices/nvml.hpp"
 #include "input/diagnostics.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
-#include "os/printable.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
-#include "roofline/roofline.hpp"
-#include "storage/peaks_json.hpp"
+#include "storage/documents_json.hpp"
 
 #include <fmt/format.h>
 

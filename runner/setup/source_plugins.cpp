@@ -1,13 +1,11 @@
 #include "setup/source_plugins.hpp"
 
 #include "compile/description.hpp"
-#include "compile/project.hpp"
 #include "compile/tuned_plugin.hpp"
 #include "core/kernel_name.hpp"
 #include "devices/devices.hpp"
 #include "experiment/tuning_space.hpp"
 #include "input/diagnostics.hpp"
-#include "input/read_file.hpp"
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
@@ -15,7 +13,7 @@
 #include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
-#include "report/progress.hpp"
+#include "report/terminal.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,7 +46,7 @@ compile::recipe recipe_for(const std::string& device) {
   return how;
 }
 
-// Of compile_ahead().
+// Results of compile_ahead().
 std::map<fs::path, std::future<compile::compiled>>& compiled_ahead() {
   static std::map<fs::path, std::future<compile::compiled>> all;
   return all;

@@ -4,7 +4,6 @@
 #include "compile/source_plugin.hpp"
 #include "results/experiment.hpp"
 #include "run/plan.hpp"
-#include "run/plugin_discovery.hpp"
 
 #include <cstddef>
 #include <cstdint>

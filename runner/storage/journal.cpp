@@ -1,9 +1,8 @@
 #include "storage/journal.hpp"
 
 #include "input/diagnostics.hpp"
-#include "os/printable.hpp"
+#include "os/text.hpp"
 #include "storage/cell_json.hpp"
-#include "storage/collected_cells.hpp"
 #include "storage/field.hpp"
 #include "storage/results_json.hpp"
 
@@ -18,7 +17,6 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -92,6 +90,41 @@ void sync_folder_of(const fs::path& file) {
   if (fd < 0) return;
   fsync(fd);
   close(fd);
+}
+
+// Reads lines that end in a line break; any rest is incomplete.
+class whole_lines {
+ public:
+  explicit whole_lines(std::istream& in) : in_(in) {}
+
+  bool next() {
+    if (!std::getline(in_, text_) || in_.eof()) return false;
+    end_ += text_.size() + 1;
+    ++number_;
+    return true;
+  }
+  const std::string& text() const { return text_; }
+  unsigned number() const { return number_; }
+  std::uint64_t end() const { return end_; }  // offset in the file, after the line break
+  bool is_last() { return in_.peek() == std::istream::traits_type::eof(); }
+
+ private:
+  std::istream& in_;
+  std::string text_;
+  unsigned number_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+// Adds a line after the first: a note, or a cell.
+void add(results::document& d, collected_cells& cells, const field& line) {
+  if (line.find("resumed")) {
+    d.notes.push_back(line.at("note").text());
+    return;
+  }
+  const field cell = line.at("cell");
+  const auto problem = line.find("problem");
+  cells.add(cell, problem ? std::optional(problem->integer<std::size_t>()) : std::nullopt);
+  d.wall_seconds = line.at("wall_seconds").number();
 }
 
 }  // namespace
@@ -197,45 +230,6 @@ void journal::write(const json& line) {
       fmt::format("{} cannot be written: {}", file_.string(),
                   errno == EFBIG ? "files may not become that large (ulimit -f)" : errno_words()));
 }
-
-namespace {
-
-// Reads lines that end in a line break; any rest is incomplete.
-class whole_lines {
- public:
-  explicit whole_lines(std::istream& in) : in_(in) {}
-
-  bool next() {
-    if (!std::getline(in_, text_) || in_.eof()) return false;
-    end_ += text_.size() + 1;
-    ++number_;
-    return true;
-  }
-  const std::string& text() const { return text_; }
-  unsigned number() const { return number_; }
-  std::uint64_t end() const { return end_; }  // offset in the file, after the line break
-  bool is_last() { return in_.peek() == std::istream::traits_type::eof(); }
-
- private:
-  std::istream& in_;
-  std::string text_;
-  unsigned number_ = 0;
-  std::uint64_t end_ = 0;
-};
-
-// Adds a line after the first: a note, or a cell.
-void add(results::document& d, collected_cells& cells, const field& line) {
-  if (line.find("resumed")) {
-    d.notes.push_back(line.at("note").text());
-    return;
-  }
-  const field cell = line.at("cell");
-  const auto problem = line.find("problem");
-  cells.add(cell, problem ? std::optional(problem->integer<std::size_t>()) : std::nullopt);
-  d.wall_seconds = line.at("wall_seconds").number();
-}
-
-}  // namespace
 
 results::cell read_line(const nlohmann::json& line, std::size_t problem,
                         std::span<const results::cell> earlier, const std::string& place) {

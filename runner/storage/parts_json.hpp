@@ -2,16 +2,14 @@
 // Parts that several files share, as JSON. Include this in .cpp files only.
 
 #include "core/kernel_name.hpp"
-#include "core/precision.hpp"
 #include "core/problem.hpp"
 #include "core/version.hpp"
-#include "results/device.hpp"
 #include "results/experiment.hpp"
 #include "results/finding.hpp"
 #include "results/plugin.hpp"
 #include "roofline/roofline.hpp"
 #include "storage/describe.hpp"
-#include "storage/peaks_json.hpp"
+#include "storage/documents_json.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,21 +1,23 @@
 // A run as JSON, in both directions. Derived figures are not read but recomputed.
 
 #include "storage/results_json.hpp"
+
 #include "input/diagnostics.hpp"
 #include "os/sha256.hpp"
 #include "storage/cell_json.hpp"
-#include "storage/collected_cells.hpp"
+#include "storage/describe.hpp"
 #include "storage/field.hpp"
 #include "storage/parts_json.hpp"
-#include "storage/schema.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <functional>
 #include <istream>
-#include <span>
+#include <streambuf>
 #include <utility>
+#include <vector>
 
 namespace kzoo::storage {
 
@@ -210,5 +212,164 @@ std::string dumped(const json& j, int indent) {
 std::string to_text(const results::validation& v) { return dumped(to_value(v), 2) + '\n'; }
 
 json validation_schema() { return record_schema(results::validation()); }
+
+// The output of `runner judge` for programs.
+
+namespace {
+
+std::optional<std::string> or_null(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
+
+struct device_name {
+  const std::string &id, &name;
+};
+
+struct judgement {
+  const results::file_judgement& of;
+  const judgement_setting* how;  // null: it was only compiled
+};
+
+}  // namespace
+
+void describe(auto& fields, const results::outcome_words& w) {
+  fields("status", or_null(w.status), "verdict", or_null(w.verdict), "check", or_null(w.check),
+         KZOO_MEMBERS(w, reason));
+}
+
+void describe(auto& fields, const device_name& d) { fields(KZOO_MEMBERS(d, id, name)); }
+
+void describe(auto& fields, const results::judged_problem& p) {
+  const auto of_time = [&](auto f) { return p.time ? std::optional(f(*p.time)) : std::nullopt; };
+  fields(KZOO_MEMBERS(p, problem, kernel), "precision",
+         named{p.precision, kPrecisions, precision_name});
+  describe(fields, p.came_of_it);
+  fields("time_ms", of_time([](const auto& t) { return t.median_ms; }), "clock",
+         of_time([](const auto& t) { return t.clock; }), "cache",
+         of_time([](const auto& t) { return t.caches; }), KZOO_MEMBERS(p, gflops), "speedup",
+         p.speedup ? std::optional(p.speedup->value) : std::nullopt, "speedup_interval",
+         p.speedup ? p.speedup->likely : std::nullopt, "baseline_precision",
+         named{p.baseline_precision, kPrecisions, precision_name});
+}
+
+void describe(auto& fields, const judgement& j) {
+  const results::file_judgement& f = j.of;
+  fields.schema(kJudgementSchema);
+  fields("runner", this_runner(), KZOO_MEMBERS(f, file));
+  describe(fields, f.came_of_it);
+  fields(KZOO_MEMBERS(f, host_code));
+  const auto judged = [&] {
+    const judgement_setting& how = *j.how;
+    fields(KZOO_MEMBERS(how, tier), "device", device_name{how.device.id, how.device.name},
+           "baseline", or_null(how.baseline), "precisions", precision_names(f.precisions),
+           KZOO_MEMBERS(f, speedup), "calls", f.libraries, KZOO_MEMBERS(f, not_checked, problems));
+  };
+  fields.when("tier", j.how != nullptr, judged);
+  fields("library", or_null(f.library), "sha256", or_null(f.sha256));
+  fields.when("tier", j.how != nullptr,
+              [&] { fields(KZOO_MEMBERS((*j.how), command, wall_seconds)); });
+}
+
+std::string to_line(const results::file_judgement& f, const judgement_setting& how) {
+  return dumped(to_value(judgement{f, &how}), -1);
+}
+
+std::string to_line(const results::file_judgement& f) {
+  return dumped(to_value(judgement{f, nullptr}), -1);
+}
+
+nlohmann::ordered_json judgement_schema() {
+  const results::file_judgement any;
+  const judgement_setting how;
+  return record_schema(judgement{any, &how});
+}
+
+namespace {
+
+// A stream that replays its beginning, since a pipe cannot be read twice.
+class rewound final : public std::streambuf {
+ public:
+  rewound(std::string beginning, std::istream& rest)
+      : beginning_(std::move(beginning)), rest_(rest) {
+    setg(beginning_.data(), beginning_.data(), beginning_.data() + beginning_.size());
+  }
+
+ protected:
+  int_type underflow() override {
+    rest_.read(chunk_.data(), static_cast<std::streamsize>(chunk_.size()));
+    setg(chunk_.data(), chunk_.data(), chunk_.data() + rest_.gcount());
+    return rest_.gcount() > 0 ? traits_type::to_int_type(chunk_.front()) : traits_type::eof();
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 1 << 16;
+  std::string beginning_;
+  std::istream& rest_;
+  std::vector<char> chunk_ = std::vector<char>(kChunk);
+};
+
+// The first line with its line break; cut off if it is longer than any journal's.
+std::string first_line(std::istream& in) {
+  constexpr std::size_t kLongest = 64 << 20;
+  std::string line;
+  for (int c = 0; line.size() < kLongest && c != '\n';) {
+    c = in.get();
+    if (c == std::istream::traits_type::eof()) break;
+    line.push_back(static_cast<char>(c));
+  }
+  return line;
+}
+
+// `beginning`: the first line.
+void refuse_if_no_json(const std::string& file, const std::string& beginning) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::string_view text = beginning;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_empty = first == std::string_view::npos && !text.ends_with('\n');
+  const bool is_other = first != std::string_view::npos && text[first] != '{' && text[first] != '[';
+  if (is_empty || is_other) {
+    input::refuse(file, fmt::format("holds no results: it is {}; {}",
+                                    is_empty ? "empty" : "no JSON", kResultFiles));
+  }
+}
+
+// Calls f with the first line of a file and with the whole file as a stream.
+template <class F>
+auto read_with(const std::filesystem::path& path, const F& f) {
+  constexpr input::file_kind kResultFile{"a result file", ".json or .jsonl", 0};
+  std::ifstream file = input::open_file(path, kResultFile);
+  const std::string beginning = first_line(file);
+  rewound whole(beginning, file);
+  std::istream in(&whole);
+  const auto refuse_if_broken = [&] {
+    if (file.bad()) input::refuse(path.string(), "cannot be read to its end");
+  };
+  try {
+    auto result = f(beginning, in);
+    refuse_if_broken();  // a read error looks like the end
+    return result;
+  } catch (const input::invalid&) {
+    refuse_if_broken();
+    throw;
+  }
+}
+
+}  // namespace
+
+results::document read(const std::filesystem::path& path) {
+  return read_with(path, [&](const std::string& beginning, std::istream& in) {
+    refuse_if_no_json(path.string(), beginning);
+    return is_journal_head(beginning) ? read_journal(in, path.string()).results
+                                      : read_document(in, path.string());
+  });
+}
+
+journal_content read_journal_file(const std::filesystem::path& path) {
+  return read_with(path, [&](const std::string& beginning, std::istream& in) {
+    if (!is_journal_head(beginning)) input::refuse(path.string(), "is not the journal of a run");
+    return read_journal(in, path.string());
+  });
+}
 
 }  // namespace kzoo::storage

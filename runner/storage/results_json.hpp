@@ -5,9 +5,11 @@
 #include "results/document.hpp"
 #include "results/finding.hpp"
 #include "results/judgement.hpp"
+#include "storage/journal.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <filesystem>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -57,5 +59,11 @@ struct judgement_setting {
 std::string to_line(const results::file_judgement& j, const judgement_setting& how);
 // For a file that was only compiled. `library`: the output file; "" if it does not compile.
 std::string to_line(const results::file_judgement& j);
+
+// Reads a run's JSON, or a journal. Throws input::invalid with the error's position in the file.
+results::document read(const std::filesystem::path& path);
+
+// Reads journals only.
+journal_content read_journal_file(const std::filesystem::path& path);
 
 }  // namespace kzoo::storage

@@ -1,10 +1,13 @@
 #include "timing/summary.hpp"
 
-#include "timing/bootstrap.hpp"
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 namespace kzoo::timing {
 
@@ -103,6 +106,162 @@ summary series::summarised(const stop_rule& rule) const {
   s.stopped = precise(rule) ? stop::precise : stop::out_of_time;
   if (std::ranges::any_of(sm_mhz_, [](double mhz) { return mhz > 0; })) s.sm_mhz = sm_mhz_;
   return s;
+}
+
+namespace {
+
+constexpr int kResamples = 2000;
+constexpr double kTail = 0.025;  // probability that the true value lies beyond one end
+
+// The share of the resamples of `count` values to leave out beyond each end of the interval.
+double tail_of_resamples(std::size_t count) {
+  const auto n = static_cast<double>(count);
+  const double t = quantile(complement(boost::math::students_t(n - 1), kTail));
+  return cdf(boost::math::normal(), -std::sqrt(n / (n - 1)) * t);
+}
+
+// The standard specifies the output of the engine, but not of std::uniform_int_distribution.
+std::size_t index_below(std::size_t size, std::mt19937_64& random) {
+  return static_cast<std::size_t>(((random() >> 32) * size) >> 32);
+}
+
+class resampler {
+ public:
+  double median(std::span<const double> values) {
+    drawn_.resize(values.size());
+    for (double& x : drawn_) x = values[index_below(values.size(), random_)];
+    return timing::median(drawn_);
+  }
+
+ private:
+  std::mt19937_64 random_{1};
+  std::vector<double> drawn_;
+};
+
+// The interval of `draw`, which resamples `count` values and returns their statistic.
+template <class Draw>
+interval percentiles(std::size_t count, const Draw& draw) {
+  std::vector<double> drawn(kResamples);
+  for (double& x : drawn) x = draw();
+  std::ranges::sort(drawn);
+  const double tail = tail_of_resamples(count);
+  return {quantile(drawn, tail), quantile(drawn, 1 - tail)};
+}
+
+bool any_zero(std::span<const double> times) {
+  return std::ranges::any_of(times, [](double ms) { return ms <= 0; });
+}
+
+}  // namespace
+
+std::optional<interval> interval_of_median(std::span<const double> values) {
+  if (values.size() < kFewestTurns) return {};
+  resampler random;
+  return percentiles(values.size(), [&] { return random.median(values); });
+}
+
+ratio paired_ratio(const summary& a, const summary& b) {
+  std::vector<double> ratios;
+  const std::vector<turn> of_a = turns(a), of_b = turns(b);
+  for (auto x = of_a.begin(), y = of_b.begin(); x != of_a.end() && y != of_b.end();) {
+    if (x->round == y->round) {
+      if (y->median_ms > 0) ratios.push_back(x->median_ms / y->median_ms);
+      ++x, ++y;
+    } else {
+      ++(x->round < y->round ? x : y);
+    }
+  }
+  if (ratios.empty()) return ratio_of_medians(a, b);
+  std::vector<double> values = ratios;
+  return {median(values), any_zero(ratios) ? std::nullopt : interval_of_median(ratios)};
+}
+
+ratio ratio_of_medians(const summary& a, const summary& b) {
+  const std::vector<double> of_a = turn_medians(a), of_b = turn_medians(b);
+  ratio r{a.median_ms / b.median_ms, {}};
+  const std::size_t fewest = std::min(of_a.size(), of_b.size());
+  if (any_zero(of_a) || any_zero(of_b) || fewest < kFewestTurns) return r;
+  resampler random;
+  r.likely = percentiles(fewest, [&] {
+    const double numerator = random.median(of_a);
+    return numerator / random.median(of_b);
+  });
+  return r;
+}
+
+namespace {
+
+// Twice the negative log-likelihood of one kernel's medians. Each difference between successive
+// processes is normal around 0, so a slow drift of clocks hardly counts.
+double unlikelihood(const std::vector<process_median>& medians, const process_spread& s) {
+  double total = 0;
+  for (std::size_t i = 1; i < medians.size(); ++i) {
+    const process_median &x = medians[i - 1], &y = medians[i];
+    const double mean = std::midpoint(x.ms, y.ms), between = deviation(s, mean);
+    const double none = 1e-6 * mean;  // no clock resolves less
+    const double variance = x.standard_error * x.standard_error +
+                            y.standard_error * y.standard_error +
+                            2 * (between * between + none * none);
+    total += std::log(variance) + (x.ms - y.ms) * (x.ms - y.ms) / variance;
+  }
+  return total;
+}
+
+// 0, then values from `least` to `most` in equal logarithmic steps.
+std::vector<double> logarithmic(double least, double most) {
+  constexpr int kSteps = 100;
+  std::vector<double> values{0};
+  for (int i = 0; i <= kSteps; ++i)
+    values.push_back(least * std::pow(most / least, i / double(kSteps)));
+  return values;
+}
+
+}  // namespace
+
+double deviation(const process_spread& s, double median_ms) {
+  return std::hypot(s.ms, s.share * median_ms);
+}
+
+process_spread fit(const std::vector<std::vector<process_median>>& kernels) {
+  std::vector<std::pair<process_spread, double>> tried;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double ms : logarithmic(1e-6, 1)) {
+    for (const double share : logarithmic(1e-5, 0.3)) {
+      double total = 0;
+      for (const auto& medians : kernels) total += unlikelihood(medians, {ms, share});
+      tried.push_back({{ms, share}, total});
+      least = std::min(least, total);
+    }
+  }
+  // Successive differences hold two thirds of the information (von Neumann et al. 1941).
+  constexpr double kKnown = 2.0 / 3;
+  const double within = quantile(boost::math::chi_squared(1), 0.9) / kKnown;
+  process_spread most;
+  for (const auto& [s, total] : tried) {
+    if (total - least > within) continue;
+    most.ms = std::max(most.ms, s.ms);
+    most.share = std::max(most.share, s.share);
+  }
+  return most;
+}
+
+ratio widened(const ratio& r, const summary& a, const summary& b, const process_spread& s) {
+  if (!r.likely || a.median_ms <= 0 || b.median_ms <= 0 || r.likely->low <= 0) return r;
+  constexpr double kDeviations = 2;  // 95 % of a normal distribution, known from a few dozen values
+  const double between = kDeviations * std::hypot(deviation(s, a.median_ms) / a.median_ms,
+                                                  deviation(s, b.median_ms) / b.median_ms);
+  if (between == 0) return r;
+  const double below = std::hypot(std::log(r.value / r.likely->low), between),
+               above = std::hypot(std::log(r.likely->high / r.value), between);
+  return {r.value, interval{r.value * std::exp(-below), r.value * std::exp(above)}};
+}
+
+bool is_slower(const summary& a, const summary& fastest, double margin,
+               const process_spread& between) {
+  // Saves the interval's many resamples.
+  if (a.median_ms <= (1 + margin) * fastest.median_ms) return false;
+  const ratio r = widened(paired_ratio(a, fastest), a, fastest, between);
+  return r.likely && r.likely->low > 1 + margin;
 }
 
 }  // namespace kzoo::timing

@@ -3,10 +3,10 @@
 // and replies. session.hpp lists the requests.
 
 #include "core/problem.hpp"
-#include "data/digest.hpp"
+#include "data/contents.hpp"
 #include "data/matrix.hpp"
 #include "os/enums.hpp"
-#include "results/device.hpp"
+#include "results/plugin.hpp"
 #include "timing/summary.hpp"
 
 #include <array>

@@ -2,25 +2,18 @@
 
 #include "core/kernel_name.hpp"
 #include "core/verdict.hpp"
-#include "devices/backend.hpp"
 #include "os/posix.hpp"
-#include "worker/plugin.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <random>
-#include <set>
-#include <span>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 namespace kzoo::worker {
 namespace {

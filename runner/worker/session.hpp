@@ -23,8 +23,7 @@
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
-#include "process/anonymous_files.hpp"
-#include "worker/library.hpp"
+#include "process/messages.hpp"
 #include "worker/plugin.hpp"
 #include "worker/prepared_kernel.hpp"
 

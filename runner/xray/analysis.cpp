@@ -1,25 +1,39 @@
 #include "xray/analysis.hpp"
 
 #include "compile/run_compiler.hpp"
+#include "core/operands.hpp"
 #include "core/verdict.hpp"
-#include "os/printable.hpp"
-#include "process/anonymous_files.hpp"
+#include "devices/backend.hpp"
+#include "devices/devices.hpp"
+#include "os/assets.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 #include "process/messages.hpp"
 #include "process/source_frames.hpp"
+#include "storage/describe.hpp"
 #include "storage/parts_json.hpp"
 #include "storage/results_json.hpp"
-#include "storage/schema.hpp"
+#include "worker/messages.hpp"
 #include "worker/messages_json.hpp"
+#include "worker/plugin.hpp"
+#include "worker/prepared_kernel.hpp"
 #include "worker/worker.hpp"
-#include "xray/counters.hpp"
+#include "xray/collector.hpp"
 
 #include <fmt/format.h>
+#include <kzoo/xray.h>
+#include <boost/dll/shared_library.hpp>
 
-#include <filesystem>
+#include <algorithm>
+#include <array>
 #include <fstream>
-#include <string>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 namespace kzoo::storage {
 
@@ -228,6 +242,250 @@ fs::path analysed_build(const fs::path& file) {
                               printable(process::first_error_in(built.output), 500)));
   }
   return library;
+}
+
+// The run itself, in the process that analyses a cell, and its counts by source line.
+
+namespace {
+
+using process::frames;
+using process::own_frame;
+using frame_table = std::map<std::uint32_t, frames>;
+
+frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
+  // A return address may belong to the next line, so this looks up the instruction before it.
+  std::vector<std::uint64_t> addresses;
+  for (const std::uint32_t place : places) addresses.push_back(place - 1);
+  const std::vector<frames> found = process::frames_at(library, addresses);
+  frame_table table;
+  std::size_t i = 0;
+  for (const std::uint32_t place : places) table[place] = found[i++];
+  return table;
+}
+
+// All frames of an access: inlined frames at its own place, then its callers'.
+frames chain_of(const code_place& place, const frame_table& table) {
+  frames all = table.at(place.pc);
+  for (const std::uint32_t caller : place.callers) {
+    const frames& more = table.at(caller);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+line_counts line_of(const site_key& key, const frame_table& table) {
+  line_counts line;
+  const frames chain = chain_of(key.place, table);
+  line.where = own_frame(chain);
+  const auto own = std::ranges::find_if_not(chain, process::is_sdk);
+  if (own != chain.end()) {
+    for (auto f = own + 1; f != chain.end(); ++f)
+      if (!process::is_sdk(*f)) line.called.push_back(*f);
+  }
+  line.kind = key.kind;
+  line.width = key.width;
+  return line;
+}
+
+void add(line_counts& line, const site_counts& s) {
+  const bool merged = s.mergeable && s.merged.requests != 0;
+  line.counts += merged ? s.merged : s.single;
+  if (merged) line.width = std::max(line.width, s.merged_width);
+  if (s.worst.passes > line.worst.passes) line.worst = s.worst;
+}
+
+finding finding_of(const hazard_record& h, const frame_table& table) {
+  static const text_table kWords = asset_table("xray/hazards");
+  const auto& [what, advice] = kWords.at(static_cast<std::size_t>(h.what));
+  finding f{what, advice, h.detail, own_frame(chain_of(h.first, table)), {}, h.count};
+  const bool race = h.what == hazard::shared_race || h.what == hazard::global_race;
+  if (race) f.earlier = own_frame(chain_of(h.second, table));
+  return f;
+}
+
+// Merges findings at the same lines from different callers.
+void add(std::vector<finding>& all, const finding& f) {
+  for (finding& known : all) {
+    if (known.what != f.what || known.where.file != f.where.file ||
+        known.where.line != f.where.line || known.earlier.file != f.earlier.file ||
+        known.earlier.line != f.earlier.line) {
+      continue;
+    }
+    known.count += f.count;
+    return;
+  }
+  all.push_back(f);
+}
+
+auto same_line(const line_counts& l) {
+  std::vector<std::pair<std::string, unsigned>> called;
+  for (const source_frame& f : l.called) called.emplace_back(f.file, f.line);
+  return std::tuple(l.where.file, l.where.line, std::move(called), l.kind, l.width);
+}
+
+// The compiler's thread-local flags of initialised variables, as offsets from the library's first
+// thread-local variable. By binutils' readelf.
+std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library) {
+  std::vector<kzoo_xray_range> found;
+  const std::string symbols = process::output_of_binutils({"readelf", "-sW", library.string()});
+  for (const std::string& line : lines_of(symbols)) {
+    std::istringstream words(line);
+    std::string number, size, type, bind, visibility, section, name;
+    std::uint64_t at = 0;
+    words >> number >> std::hex >> at >> size >> type >> bind >> visibility >> section >> name;
+    if (words && type == "TLS" && name.starts_with("_ZGV"))
+      found.push_back({at, at + std::stoull(size, nullptr, 0)});
+  }
+  return found;
+}
+
+// The launches with their lines. Merges accesses of a kind at one line that are called from the
+// same lines. Throws failure if addr2line cannot be run.
+std::vector<launch> with_lines(std::vector<collected_launch> collected,
+                               const std::filesystem::path& library) {
+  std::set<std::uint32_t> places;
+  const auto add_place = [&](const code_place& place) {
+    places.insert(place.pc);
+    places.insert(place.callers.begin(), place.callers.end());
+  };
+  for (const collected_launch& l : collected) {
+    for (const auto& [key, counts] : l.sites) add_place(key.place);
+    for (const hazard_record& h : l.hazards) {
+      add_place(h.first);
+      add_place(h.second);
+    }
+  }
+  const frame_table table = places.empty() ? frame_table{} : look_up(library, places);
+  std::vector<launch> launches;
+  for (collected_launch& from : collected) {
+    std::map<decltype(same_line(line_counts{})), line_counts> lines;
+    for (const auto& [key, counts] : from.sites) {
+      line_counts line = line_of(key, table);
+      const auto [at, is_new] = lines.try_emplace(same_line(line), line);
+      add(at->second, counts);
+    }
+    for (auto& [key, line] : lines) from.about.lines.push_back(std::move(line));
+    for (const hazard_record& h : from.hazards) add(from.about.findings, finding_of(h, table));
+    launches.push_back(std::move(from.about));
+  }
+  return launches;
+}
+
+#define KZOO_XRAY_TEXT(symbol) #symbol
+#define KZOO_XRAY_NAME(symbol) KZOO_XRAY_TEXT(symbol)
+
+// Records the library's launches from now on.
+void attach(const std::string& file, const kzoo_xray_sink& sink) {
+  const boost::dll::shared_library library(file, boost::dll::load_mode::rtld_now);
+  constexpr const char* kSymbol = KZOO_XRAY_NAME(KZOO_XRAY_SYMBOL);
+  if (!library.has(kSymbol)) throw failure(verdict::error, file + " is no analysed build");
+  library.get<const kzoo_xray>(kSymbol).attach(&sink);
+}
+
+#undef KZOO_XRAY_NAME
+#undef KZOO_XRAY_TEXT
+
+// The SM count of an H100 and an H200: counts must not depend on this machine's threads.
+results::device simulated_gpu() {
+  constexpr std::uint32_t kSms = 132;
+  results::device d = devices::find("cpu");
+  d.abi.threads = kSms;
+  return d;
+}
+
+// Recording takes some 20 ns per thread's access. An untiled kernel has two for each FMA.
+sampling sampling_of(const analysed_cell& cell) {
+  if (cell.most_blocks != 0) return {.most = cell.most_blocks};
+  constexpr double kMostAccesses = 3e8;
+  const problem& p = cell.problem;
+  const double accesses = 2 * double(p.m) * double(p.n) * double(p.k);
+  return {.share = std::min(1.0, kMostAccesses / accesses)};
+}
+
+// An instance and its matrices. The result is not judged, so redzones and signs are unmarked.
+class analysed_instance {
+ public:
+  // `sampled`: skipped blocks do not write what other blocks may read.
+  analysed_instance(const kzoo_variant& variant, const problem& p, bool sampled, collector& to)
+      : variant_(variant), device_(simulated_gpu()), backend_(devices::open_cpu()) {
+    const kzoo_problem abi = to_abi(p);
+    worker::ask_support(variant, abi, device_.abi);
+    for (const auto& [name, stored] : inputs_of(p))
+      inputs_.push_back(
+          add(stored,
+              {.name = name.data(), .filled = true, .input = true, .row_bytes = row_bytes(stored)},
+              to));
+    const data::matrix c = operands_of(p).c;
+    c_ = add(c, {.name = "C", .filled = sampled || p.beta != 0, .row_bytes = row_bytes(c)}, to);
+    const std::uint64_t bytes = variant.workspace_bytes(&variant, &abi, &device_.abi);
+    if (bytes != 0)
+      workspace_ =
+          add(worker::workspace_spec(bytes), {.name = "the workspace", .filled = sampled}, to);
+    instance_ = worker::create_instance(variant, abi, device_.abi);
+  }
+  ~analysed_instance() { variant_.destroy(&variant_, instance_); }
+  analysed_instance(const analysed_instance&) = delete;
+  analysed_instance& operator=(const analysed_instance&) = delete;
+
+  void run() {
+    worker::run_instance(variant_, instance_, worker::arguments_of(inputs_, c_, workspace_));
+  }
+
+ private:
+  static std::uint64_t row_bytes(const data::matrix& x) {
+    return std::uint64_t(x.ld) * type_size(x.type);
+  }
+  // Returns the address of element (0, 0).
+  void* add(const data::matrix& x, global_buffer buffer, collector& to) {
+    const auto& m =
+        matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x, buffer.name));
+    buffer.outer_begin = reinterpret_cast<std::uintptr_t>(m->words());
+    buffer.outer_end = buffer.outer_begin + m->bytes();
+    buffer.begin = buffer.outer_begin + m->offset_of_first();
+    buffer.end = buffer.outer_end - m->offset_of_first();
+    buffer.element_bytes = static_cast<unsigned>(type_size(x.type));
+    buffer.spec = x;
+    to.add_global(buffer);
+    return m->first();
+  }
+
+  const kzoo_variant& variant_;
+  results::device device_;
+  std::unique_ptr<devices::backend> backend_;
+  std::vector<std::unique_ptr<worker::device_matrix>> matrices_;
+  std::vector<const void*> inputs_;
+  void *c_ = nullptr, *workspace_ = nullptr;
+  void* instance_ = nullptr;
+};
+
+verdict verdict_of(const worker::refusal& r) {
+  for (const verdict v : kAllOf<verdict>)
+    if (name_of(v) == r.status) return v;
+  return verdict::error;
+}
+
+}  // namespace
+
+std::vector<launch> analyse_here(const analysed_cell& cell) {
+  collector collected;
+  const auto launches = [&] { return with_lines(collected.take(), cell.library); };
+  try {
+    const worker::library library(cell.library);
+    collected.ignore(thread_local_guards(cell.library));
+    attach(cell.library, collected.sink());
+    const sampling sampled = sampling_of(cell);
+    collected.sample(sampled);
+    analysed_instance instance(library.variant(cell.variant), cell.problem,
+                               sampled.share < 1 || cell.most_blocks != 0, collected);
+    instance.run();
+    return launches();
+  } catch (const worker::refusal& r) {
+    // Earlier findings may explain the failed launch, so both are reported.
+    std::vector<launch> found = launches();
+    if (found.empty() || found.back().findings.empty()) throw failure(verdict_of(r), r.reason);
+    found.back().error = r.reason;
+    return found;
+  }
 }
 
 }  // namespace kzoo::xray

@@ -2,7 +2,6 @@
 
 #include "xray/counters.hpp"
 #include "xray/hazards.hpp"
-#include "xray/transactions.hpp"
 #include "xray/warp_replay.hpp"
 
 #include <kzoo/xray.h>

@@ -1,12 +1,8 @@
 #include "xray/counters.hpp"
 
-#include "xray/transactions.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 namespace kzoo::xray {
 namespace {
@@ -69,6 +65,76 @@ std::string on_shared(const line_counts& l) {
   return text;
 }
 
+// The distinct units of kSize bytes that the lanes in `mask` access, sorted.
+template <unsigned kSize>
+class units {
+ public:
+  units(const warp_access& a, std::uint32_t mask) {
+    for (unsigned lane = 0; lane < kWarp; ++lane) {
+      if ((mask >> lane & 1) == 0 || a.bytes == 0) continue;
+      const std::uint64_t last = (a.address[lane] + a.bytes - 1) / kSize;
+      for (std::uint64_t u = a.address[lane] / kSize; u <= last && count_ < list_.size(); ++u)
+        if (count_ == 0 || list_[count_ - 1] != u) list_[count_++] = u;
+    }
+    if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
+    count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
+  }
+  std::uint64_t* begin() { return list_.data(); }
+  std::uint64_t* end() { return list_.data() + count_; }
+  unsigned count() const { return static_cast<unsigned>(count_); }
+
+ private:
+  std::array<std::uint64_t, kWarp * 16> list_;
+  std::size_t count_ = 0;
+};
+
+using words = units<kBankBytes>;
+
+// Lanes that access the same word are served together; different words of a bank one by one.
+unsigned most_in_a_bank(words& w) {
+  std::array<std::uint8_t, kBanks> count{};
+  unsigned most = 0;
+  for (const std::uint64_t word : w) most = std::max<unsigned>(most, ++count[word % kBanks]);
+  return most;
+}
+
+// Whether each active lane has the address of lane^distance, if that is active.
+bool equal_neighbours(const warp_access& a, unsigned distance) {
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    if (!a.active(lane) || !a.active(lane ^ distance)) continue;
+    if (a.address[lane] != a.address[lane ^ distance]) return false;
+  }
+  return true;
+}
+
+struct lane_groups {
+  std::array<std::uint32_t, 4> masks{};
+  unsigned count = 0;
+};
+
+// Groups of lanes that are served one after the other, by bytes per lane: all 32, halves or
+// quarters. Neighbouring groups of a load merge if each lane accesses the same as lane^1, or each
+// as lane^2.
+lane_groups groups_of(const warp_access& a, bool load) {
+  if (a.bytes <= 4) return {{0xffffffffu}, 1};
+  const bool pairs = load && (equal_neighbours(a, 1) || equal_neighbours(a, 2));
+  if (a.bytes <= 8) {
+    if (pairs) return {{0xffffffffu}, 1};
+    return {{0xffffu, 0xffff0000u}, 2};
+  }
+  if (pairs) return {{0xffffu, 0xffff0000u}, 2};
+  return {{0xffu, 0xff00u, 0xff0000u, 0xff000000u}, 4};
+}
+
+unsigned ceil_div(unsigned count, unsigned size) { return (count + size - 1) / size; }
+
+// Distinct bytes of lanes that may overlap; in words if lanes are not narrower than a bank.
+unsigned different_bytes(const warp_access& a) {
+  if (a.bytes == 1) return units<1>(a, a.mask).count();
+  if (a.bytes == 2) return units<2>(a, a.mask).count() * 2;
+  return words(a, a.mask).count() * kBankBytes;
+}
+
 }  // namespace
 
 std::string advice_on(const line_counts& l) {
@@ -95,6 +161,24 @@ std::string picture_of(const line_counts& l) {
     }
   }
   return text;
+}
+
+cost global_cost(const warp_access& a) {
+  const unsigned bytes = different_bytes(a);
+  return {units<kSectorBytes>(a, a.mask).count(), ceil_div(bytes, kSectorBytes), bytes};
+}
+
+cost shared_cost(const warp_access& a, bool load) {
+  cost sum;
+  const lane_groups groups = groups_of(a, load);
+  for (unsigned i = 0; i < groups.count; ++i) {
+    words served(a, a.mask & groups.masks[i]);
+    sum.passes += most_in_a_bank(served);
+    sum.ideal += ceil_div(served.count(), kBanks);
+    sum.bytes = served.count() * kBankBytes;
+  }
+  if (groups.count > 1 || a.bytes < kBankBytes) sum.bytes = different_bytes(a);
+  return sum;
 }
 
 }  // namespace kzoo::xray

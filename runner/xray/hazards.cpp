@@ -19,6 +19,57 @@ std::string name_in(const dimensions& all, std::uint64_t linear) {
   return fmt::format("({},{},{})", linear % all[0], row % all[1], row / all[1]);
 }
 
+// An access in 64 bits, atomic for OS threads. Each part is modulo its field; never 0.
+constexpr unsigned kPlaceBits = 24, kBlockBits = 28, kLaunchBits = 8;
+
+std::uint64_t pack(unsigned bytes, std::uint64_t launch, std::uint64_t block, std::uint32_t place) {
+  const auto low = [](std::uint64_t x, unsigned bits) { return x & ((1ull << bits) - 1); };
+  return ((bytes * 1ull << kLaunchBits | low(launch, kLaunchBits)) << kBlockBits |
+          low(block, kBlockBits))
+             << kPlaceBits |
+         low(place, kPlaceBits);
+}
+
+unsigned bytes_of(std::uint64_t packed) {
+  return static_cast<unsigned>(packed >> (kLaunchBits + kBlockBits + kPlaceBits));
+}
+std::uint64_t launch_of(std::uint64_t packed) {
+  return packed >> (kBlockBits + kPlaceBits) & ((1u << kLaunchBits) - 1);
+}
+std::uint64_t block_of(std::uint64_t packed) {
+  return packed >> kPlaceBits & ((1u << kBlockBits) - 1);
+}
+std::uint32_t place_of(std::uint64_t packed) { return packed & ((1u << kPlaceBits) - 1); }
+
+template <class T>
+T* zeros(std::size_t count) {
+  void* memory = std::calloc(count, sizeof(T));
+  if (memory == nullptr) throw std::bad_alloc();
+  return static_cast<T*>(memory);
+}
+
+bool is_padding(const global_buffer& b, std::uint64_t address) {
+  const bool is_matrix = b.row_bytes != 0 && b.spec.count == 1;
+  return is_matrix && (address - b.begin) % b.row_bytes >=
+                          static_cast<std::uint64_t>(b.spec.cols) * b.element_bytes;
+}
+
+std::string element_text(const global_buffer& b, std::uint64_t address) {
+  const std::uint64_t offset = address - b.begin;
+  if (b.row_bytes == 0) return fmt::format("byte {} of {}", offset, b.name);
+  return fmt::format("element ({}, {}) of {}", offset / b.row_bytes,
+                     offset % b.row_bytes / b.element_bytes, b.name);
+}
+
+// For an access [first, end) that begins before the buffer, ends past it, or writes between rows.
+std::string outside_text(const global_buffer& b, std::uint64_t first, std::uint64_t end) {
+  if (first < b.begin) return fmt::format("{} bytes before {}", b.begin - first, b.name);
+  if (b.row_bytes == 0) return fmt::format("{} bytes past the end of {}", end - b.end, b.name);
+  const std::uint64_t outside = is_padding(b, first) ? first : std::max(first, b.end);
+  return fmt::format("{}, which is {}x{}", element_text(b, outside), b.spec.count * b.spec.rows,
+                     b.spec.cols);
+}
+
 }  // namespace
 
 void hazard_log::begin_launch(const dimensions& grid, const dimensions& block) {
@@ -132,61 +183,6 @@ void shared_shadow::check(const side& before, const side& now, const touching_wa
         one_warp ? "in one warp, without __syncwarp()" : "without __syncthreads() between them");
   });
 }
-
-namespace {
-
-// An access in 64 bits, atomic for OS threads. Each part is modulo its field; never 0.
-constexpr unsigned kPlaceBits = 24, kBlockBits = 28, kLaunchBits = 8;
-
-std::uint64_t pack(unsigned bytes, std::uint64_t launch, std::uint64_t block, std::uint32_t place) {
-  const auto low = [](std::uint64_t x, unsigned bits) { return x & ((1ull << bits) - 1); };
-  return ((bytes * 1ull << kLaunchBits | low(launch, kLaunchBits)) << kBlockBits |
-          low(block, kBlockBits))
-             << kPlaceBits |
-         low(place, kPlaceBits);
-}
-
-unsigned bytes_of(std::uint64_t packed) {
-  return static_cast<unsigned>(packed >> (kLaunchBits + kBlockBits + kPlaceBits));
-}
-std::uint64_t launch_of(std::uint64_t packed) {
-  return packed >> (kBlockBits + kPlaceBits) & ((1u << kLaunchBits) - 1);
-}
-std::uint64_t block_of(std::uint64_t packed) {
-  return packed >> kPlaceBits & ((1u << kBlockBits) - 1);
-}
-std::uint32_t place_of(std::uint64_t packed) { return packed & ((1u << kPlaceBits) - 1); }
-
-template <class T>
-T* zeros(std::size_t count) {
-  void* memory = std::calloc(count, sizeof(T));
-  if (memory == nullptr) throw std::bad_alloc();
-  return static_cast<T*>(memory);
-}
-
-bool is_padding(const global_buffer& b, std::uint64_t address) {
-  const bool is_matrix = b.row_bytes != 0 && b.spec.count == 1;
-  return is_matrix && (address - b.begin) % b.row_bytes >=
-                          static_cast<std::uint64_t>(b.spec.cols) * b.element_bytes;
-}
-
-std::string element_text(const global_buffer& b, std::uint64_t address) {
-  const std::uint64_t offset = address - b.begin;
-  if (b.row_bytes == 0) return fmt::format("byte {} of {}", offset, b.name);
-  return fmt::format("element ({}, {}) of {}", offset / b.row_bytes,
-                     offset % b.row_bytes / b.element_bytes, b.name);
-}
-
-// For an access [first, end) that begins before the buffer, ends past it, or writes between rows.
-std::string outside_text(const global_buffer& b, std::uint64_t first, std::uint64_t end) {
-  if (first < b.begin) return fmt::format("{} bytes before {}", b.begin - first, b.name);
-  if (b.row_bytes == 0) return fmt::format("{} bytes past the end of {}", end - b.end, b.name);
-  const std::uint64_t outside = is_padding(b, first) ? first : std::max(first, b.end);
-  return fmt::format("{}, which is {}x{}", element_text(b, outside), b.spec.count * b.spec.rows,
-                     b.spec.cols);
-}
-
-}  // namespace
 
 void global_shadow::freed::operator()(void* p) const { std::free(p); }
 

@@ -3,7 +3,7 @@
 // that show them.
 
 #include "data/matrix.hpp"
-#include "xray/transactions.hpp"
+#include "xray/counters.hpp"
 
 #include <kzoo/xray.h>
 

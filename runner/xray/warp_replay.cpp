@@ -13,6 +13,8 @@ std::uint64_t key_of(std::uint32_t depth, std::uint64_t place) {
   return std::uint64_t{0x7fffffffu - depth} << 32 | (place & 0xffffffffu);
 }
 
+constexpr std::uint64_t kVectorBytes = 16;
+
 }  // namespace
 
 std::uint32_t call_contexts::enter(std::uint32_t from, std::uint32_t call_site) {
@@ -117,12 +119,6 @@ void warp_replay::run(const kzoo_xray_interval& what, std::array<std::uint32_t, 
     step(mask, visitor);
   }
 }
-
-namespace {
-
-constexpr std::uint64_t kVectorBytes = 16;
-
-}  // namespace
 
 bool merged_loads::same_phase(const warp_access& a) {
   const auto first = static_cast<unsigned>(std::countr_zero(a.mask));

@@ -3,7 +3,7 @@
 // one after the other, a GPU runs lanes at the same place together. Each step runs the deepest
 // calls and, among them, the lowest address. Diverged lanes thus meet where their paths join.
 
-#include "xray/transactions.hpp"
+#include "xray/counters.hpp"
 
 #include <kzoo/xray.h>
 

@@ -1,6 +1,5 @@
 // `runner report --html`: what is in the page, and what a browser makes of it.
 #include "html/page.hpp"
-#include "storage/read.hpp"
 #include "storage/results_json.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,7 @@
 // `runner report --svg`: the page's charts as files.
 #include "html/charts.hpp"
 #include "os/places.hpp"
-#include "storage/read.hpp"
+#include "storage/results_json.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"

@@ -1,5 +1,5 @@
 // A run leaves no process and no file behind.
-#include "os/printable.hpp"
+#include "os/text.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/process_log.hpp"

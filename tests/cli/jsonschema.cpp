@@ -1,8 +1,7 @@
 // Documents of all kinds are as docs/schemas says.
-#include "profile/counters.hpp"
+#include "profile/ncu.hpp"
 #include "results/tuned.hpp"
-#include "storage/peaks_json.hpp"
-#include "storage/tuned_json.hpp"
+#include "storage/documents_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/paths.hpp"

@@ -5,7 +5,7 @@
 //   kzoo_made_journal SHORT.jsonl LONG.jsonl SAMPLES
 
 #include "experiment/load.hpp"
-#include "storage/read.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "core/verdict.hpp"
 #include "report/problem_table.hpp"
 #include "report/report.hpp"
-#include "storage/read.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Runs the runner as a user does: arguments in; exit code, stdout and stderr out.
 
-#include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <filesystem>
 #include <functional>

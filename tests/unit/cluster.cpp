@@ -1,6 +1,5 @@
 // Shards of an experiment on several machines: how its problems are split, and their results
 // joined.
-#include "cluster/merge.hpp"
 #include "cluster/submission.hpp"
 #include "experiment/load.hpp"
 #include "support/catch.hpp"

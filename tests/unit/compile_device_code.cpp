@@ -3,7 +3,6 @@
 
 #include "compile/bare_kernel.hpp"
 #include "compile/description.hpp"
-#include "compile/device_code.hpp"
 #include "compile/source_plugin.hpp"
 #include "input/diagnostics.hpp"
 #include "support/catch.hpp"

@@ -1,6 +1,6 @@
 // Sentences about why a source does not compile.
 
-#include "compile/hints.hpp"
+#include "compile/run_compiler.hpp"
 #include "support/catch.hpp"
 
 #include <string>

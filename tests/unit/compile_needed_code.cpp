@@ -1,6 +1,6 @@
 // What is left of whole programs for the sake of a kernel.
 
-#include "compile/needed_code.hpp"
+#include "compile/source_files.hpp"
 
 #include "os/text.hpp"
 #include "support/catch.hpp"

@@ -1,6 +1,6 @@
 // CUDA C++ in the strings of Python files.
 
-#include "compile/python_source.hpp"
+#include "compile/description.hpp"
 
 #include "os/text.hpp"
 #include "support/catch.hpp"

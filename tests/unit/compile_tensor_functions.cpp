@@ -1,6 +1,5 @@
 // Functions of a source that take tensors, and their launches as a plugin has them.
 
-#include "compile/launches.hpp"
 #include "compile/tensor_functions.hpp"
 
 #include "os/text.hpp"

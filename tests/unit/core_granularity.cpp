@@ -1,6 +1,6 @@
 // The sizes that a variant says it takes.
 
-#include "core/granularity.hpp"
+#include "core/problem.hpp"
 
 #include "support/catch.hpp"
 

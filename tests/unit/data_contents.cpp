@@ -1,11 +1,10 @@
 #include "data/contents.hpp"
-#include "data/digest.hpp"
 #include "data/element.hpp"
 #include "data/matrix.hpp"
 #include "data/rows.hpp"
 
 #include "core/operands.hpp"
-#include "core/precision.hpp"
+#include "core/problem.hpp"
 #include "devices/backend.hpp"
 #include "devices/element_loops.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // Experiment files made for one test.
 
-#include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
 #include "experiment/names.hpp"
 #include "input/diagnostics.hpp"

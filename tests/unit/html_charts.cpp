@@ -1,7 +1,7 @@
 // Which charts a page has, and where their labels stand.
 #include "html/charts.hpp"
 #include "os/assets.hpp"
-#include "storage/read.hpp"
+#include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/paths.hpp"
@@ -240,7 +240,7 @@ TEST_CASE("labels are moved apart, as little as that takes", "[html]") {
 }
 
 TEST_CASE("labels are kept apart in plots as high as they are", "[html]") {
-  const std::string charts(asset("charts.json"));
+  const std::string charts(asset("page/charts.json"));
   for (const auto& [chart, height] : {std::pair{"relative", html::kLinesHeight},
                                       {"rate", html::kLinesHeight},
                                       {"roofline", html::kRooflineHeight}}) {

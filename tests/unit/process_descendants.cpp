@@ -1,7 +1,6 @@
 // Children that are stopped between their turns, with whatever they have started.
-#include "process/descendants.hpp"
+#include "process/child.hpp"
 #include "process/process_table.hpp"
-#include "process/spawn.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // What ncu prints, as launches with their counters.
-#include "profile/counters.hpp"
+#include "profile/ncu.hpp"
 
 #include "support/catch.hpp"
 #include "support/fake_ncu.hpp"

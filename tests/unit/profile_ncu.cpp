@@ -1,11 +1,10 @@
 // Nsight Compute's command line, and all that it can answer.
 #include "profile/ncu.hpp"
 
-#include "profile/counters.hpp"
 #include "support/catch.hpp"
 #include "support/fake_ncu.hpp"
 #include "support/paths.hpp"
-#include "worker/library.hpp"
+#include "worker/plugin.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,6 +1,6 @@
 // Groups of rows: where they begin, right results pass, and mistakes are named with their group.
 #include "core/operands.hpp"
-#include "data/row_groups.hpp"
+#include "data/matrix.hpp"
 #include "reference/expected_result.hpp"
 #include "support/catch.hpp"
 #include "unit/reference_samples.hpp"

@@ -1,7 +1,7 @@
 // Each kind of wrong result has its own reason.
 
 #include "data/contents.hpp"
-#include "reference/comparison.hpp"
+#include "reference/expected_result.hpp"
 #include "unit/reference_samples.hpp"
 
 #include "support/catch.hpp"

@@ -1,6 +1,6 @@
 // The reference uses one of these functions; those for other CPUs are tested here too.
 
-#include "reference/product_tile.hpp"
+#include "reference/product.hpp"
 
 #include "data/matrix.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,7 @@
 // Reports as Markdown, and those that documents hold.
-#include "input/read_file.hpp"
+#include "input/diagnostics.hpp"
 #include "report/page.hpp"
 #include "report/report.hpp"
-#include "storage/read.hpp"
 #include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/doc_reports.hpp"

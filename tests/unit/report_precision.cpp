@@ -1,4 +1,4 @@
-#include "core/precision.hpp"
+#include "core/problem.hpp"
 #include "report/comparison.hpp"
 #include "report/report.hpp"
 #include "support/catch.hpp"

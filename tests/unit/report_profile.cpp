@@ -1,7 +1,7 @@
 // The tables of a profile.
 #include "report/launches.hpp"
 
-#include "profile/counters.hpp"
+#include "profile/ncu.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>

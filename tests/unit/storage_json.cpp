@@ -1,7 +1,6 @@
 // Results written to JSON and read back.
 #include "input/diagnostics.hpp"
 #include "results/experiment.hpp"
-#include "storage/read.hpp"
 #include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"

@@ -1,7 +1,7 @@
 // Measured peaks in files, in results, and in reports.
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
-#include "storage/peaks_json.hpp"
+#include "storage/documents_json.hpp"
 
 #include "report/report.hpp"
 #include "results/experiment.hpp"

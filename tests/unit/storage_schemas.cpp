@@ -1,9 +1,8 @@
 // The JSON Schemas in docs/schemas are those of this program.
-#include "profile/counters.hpp"
+#include "profile/ncu.hpp"
+#include "storage/documents_json.hpp"
 #include "storage/journal.hpp"
-#include "storage/peaks_json.hpp"
 #include "storage/results_json.hpp"
-#include "storage/tuned_json.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"

@@ -2,7 +2,7 @@
 
 #include "report/report.hpp"
 #include "results/tuned.hpp"
-#include "storage/tuned_json.hpp"
+#include "storage/documents_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/program.hpp"

@@ -1,6 +1,5 @@
 #include "support/catch.hpp"
 #include "support/rounds_apart.hpp"
-#include "timing/bootstrap.hpp"
 #include "timing/summary.hpp"
 
 #include <random>

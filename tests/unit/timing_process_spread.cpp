@@ -2,7 +2,7 @@
 #include "microbenchmarks/measure.hpp"
 #include "support/catch.hpp"
 #include "support/rounds_apart.hpp"
-#include "timing/process_spread.hpp"
+#include "timing/summary.hpp"
 
 #include <cmath>
 #include <random>

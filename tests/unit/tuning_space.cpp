@@ -6,7 +6,7 @@
 #include "support/program.hpp"
 #include "support/rounds_apart.hpp"
 #include "support/text.hpp"
-#include "timing/process_spread.hpp"
+#include "timing/summary.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // What a request costs: against Nsight Compute's counts of single accesses on an H200.
-#include "xray/transactions.hpp"
+#include "xray/counters.hpp"
 
 #include "support/catch.hpp"
 #include "support/paths.hpp"

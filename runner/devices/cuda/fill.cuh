@@ -2,7 +2,7 @@
 // Device code that visits all words of a buffer.
 
 #include "data/contents.hpp"
-#include "data/scaled_matrix.hpp"
+#include "data/rows.hpp"
 #include "devices/element_loops.hpp"
 
 namespace kzoo::devices::cuda {

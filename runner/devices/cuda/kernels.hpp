@@ -1,7 +1,7 @@
 #pragma once
 // The kernels of the CUDA backend. Plain types only, because nvcc compiles the implementations.
 
-#include "data/digest.hpp"
+#include "data/contents.hpp"
 #include "data/matrix.hpp"
 #include "devices/backend.hpp"
 #include "reference/product_check.hpp"

@@ -1,0 +1,237 @@
+#include "cli/commands.hpp"
+#include "cli/exports.hpp"
+#include "compare/compare.hpp"
+#include "html/page.hpp"
+#include "input/diagnostics.hpp"
+#include "os/output.hpp"
+#include "os/places.hpp"
+#include "os/text.hpp"
+#include "report/focus.hpp"
+#include "report/comparison.hpp"
+#include "report/report.hpp"
+#include "report/terminal.hpp"
+#include "results/experiment.hpp"
+#include "storage/results_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct earlier_result {
+  fs::path file;
+  results::document results;
+};
+
+constexpr std::size_t kMostRead = 20;  // a journal may take a second to read
+
+std::vector<fs::path> last_written_beside(const fs::path& file) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> all;
+  std::error_code fault;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
+    std::error_code ignored;
+    const fs::path& other = at->path();
+    const bool named = other.extension() == ".json" || other.extension() == ".jsonl";
+    if (!named || !at->is_regular_file(ignored) || fs::equivalent(other, file, ignored)) continue;
+    all.emplace_back(at->last_write_time(ignored), other);
+  }
+  std::ranges::sort(all, std::ranges::greater{});
+  std::vector<fs::path> files;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostRead); ++i) files.push_back(all[i].second);
+  return files;
+}
+
+bool has_run_before(const results::document& then, const results::document& now,
+                    const std::string& plugin) {
+  if (then.started >= now.started || !compare::incomparable(then, now).empty()) return false;
+  const compare::comparison both = compare::compare(then, now, 0);
+  return std::ranges::any_of(both.pairs, [&](const compare::pair& p) {
+    return p.before != nullptr && p.after != nullptr && p.after->kernel.plugin == plugin;
+  });
+}
+
+// The newest result next to `file` that began before `now`, on a comparable device, with a kernel
+// of the plugin and a problem in common. Looks only at the files written last.
+std::optional<earlier_result> find_earlier(const fs::path& file, const results::document& now,
+                                           const std::string& plugin) {
+  std::optional<earlier_result> newest;
+  for (const fs::path& other : last_written_beside(file)) {
+    try {
+      results::document then = storage::read(other);
+      if (newest && then.started <= newest->results.started) continue;
+      if (has_run_before(then, now, plugin)) newest = {other, std::move(then)};
+    } catch (const input::invalid&) {
+      // Only its name suggests a result.
+    }
+  }
+  return newest;
+}
+
+// Names that distinguish the results, as far as possible.
+std::vector<std::string> labels_of(const std::vector<results::document>& all) {
+  const auto name_of = [](const results::document& d, bool with_time) {
+    return report::title_of(d.experiment) + ", " + d.device.name +
+           (with_time ? ", " + d.started : "");
+  };
+  std::vector<std::string> labels;
+  for (const results::document& d : all) {
+    const auto same = std::ranges::count_if(all, [&](const results::document& other) {
+      return name_of(other, false) == name_of(d, false);
+    });
+    std::string label = name_of(d, same > 1);
+    for (int copy = 2; std::ranges::find(labels, label) != labels.end(); ++copy)
+      label = fmt::format("{} ({})", name_of(d, true), copy);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+struct labelled_results {
+  std::vector<results::document> all;
+  std::vector<std::string> labels;
+  std::optional<earlier_result> before;  // for a single result about one plugin
+
+  explicit labelled_results(const std::vector<std::string>& files) {
+    for (const std::string& file : files) all.push_back(storage::read(file));
+    labels = labels_of(all);
+  }
+  void look_for_earlier(const std::string& file) {
+    const std::string subject = report::focus_of(all.front()).subject;
+    if (!subject.empty()) before = find_earlier(file, all.front(), subject);
+  }
+  std::vector<html::named_result> named() const {
+    std::vector<html::named_result> named;
+    const auto steps = ladder_steps();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      named.push_back({labels[i], &all[i], nullptr, "", steps});
+    if (before) {
+      named.front().before = &before->results;
+      named.front().before_file = before->file.filename().string();
+    }
+    return named;
+  }
+};
+
+int write_html(const report_options& options) {
+  labelled_results results(options.files);
+  if (results.all.size() == 1) results.look_for_earlier(options.files.front());
+  export_files files({options.files.begin(), options.files.end()});
+  export_file* const out = files.add("--html", options.html);
+  const auto library = html::find_library(charts_folders());
+  if (!library) {
+    print_to(stderr,
+             "note: the page has no charts, only the tables: Vega-Lite is not here; "
+             "./zoo setup --charts fetches it\n");
+  }
+  html::write_page(results.named(), library, options.shown.simulator_times,
+                   [&](std::string_view text) { out->append(text); });
+  out->finish();
+  return kOk;
+}
+
+int write_svg(const report_options& options) {
+  const labelled_results results(options.files);
+  const auto library = html::find_library(charts_folders());
+  if (!library) {
+    input::refuse("--svg",
+                  "Vega-Lite, which draws the charts, is not here; ./zoo setup --charts fetches "
+                  "it, and --html FILE writes a page with the tables without it");
+  }
+  const std::string files = html::write_svg(results.named(), *library, options.svg);
+  write_text(stdout, files.empty() ? "there is nothing to draw\n" : files);
+  return kOk;
+}
+
+using results::document;
+
+// "3%" or "3" is 0.03.
+double threshold_of(const std::string& text) {
+  std::string_view number = text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  const double percent = number_from<double>(number).value_or(-1);
+  constexpr double kMost = 1000;
+  if (!(percent >= 0 && percent <= kMost)) {
+    input::refuse(
+        "--threshold",
+        fmt::format("expected percent from 0 to {}, such as 3%, found \"{}\"", kMost, text));
+  }
+  return percent / 100;
+}
+
+int compare_two(const compare_options& options, const report::view& view) {
+  const double threshold = threshold_of(options.threshold);
+  const document before = storage::read(options.files[0]), after = storage::read(options.files[1]);
+  const std::string why = compare::incomparable(before, after);
+  if (!why.empty() && !options.force) {
+    input::refuse(options.files[1],
+                  fmt::format("cannot be compared with {}: {}; --force does it anyway",
+                              options.files[0], why));
+  }
+  const compare::comparison found = compare::compare(before, after, threshold);
+  print_to(stdout, "{}", report::comparison_text(found, view));
+  return found.regressed() ? kRegression : kOk;
+}
+
+int rank_one(const compare_options& options, const report::view& view) {
+  const document d = storage::read(options.files[0]);
+  const auto rankings = compare::rank(d, options.baseline);
+  if (rankings.empty()) {
+    std::vector<std::string> kernels;
+    for (const results::cell& c : d.cells)
+      if (c.time) add_once(kernels, c.kernel.name());
+    input::refuse("--baseline",
+                  fmt::format("'{}' matches no kernel that was timed in {}\n  timed: {}",
+                              options.baseline, options.files[0], fmt::join(kernels, ", ")));
+  }
+  print_to(stdout, "{}", report::ranking_text(d, options.baseline, rankings, view));
+  return kOk;
+}
+
+}  // namespace
+
+int report(const report_options& options) {
+  if (!options.html.empty()) return write_html(options);
+  if (!options.svg.empty()) return write_svg(options);
+  if (options.files.size() > 1) {
+    input::refuse(options.files[1],
+                  "one result at a time; --html FILE puts several into a page, and `runner compare "
+                  "OLD NEW` says what has changed");
+  }
+  const results::document d = storage::read(options.files.front());
+  if (options.as) {
+    render(d, *options.as, options.shown, [](std::string_view text) { write_text(stdout, text); });
+  } else {
+    write_text(stdout, report::full_report(d, report::view_of(stdout, options.shown)));
+  }
+  return kOk;
+}
+
+int compare(const compare_options& options) {
+  const report::view view =
+      options.markdown ? report::medium::markdown : report::view_of(stdout, {});
+  const bool ranks = !options.baseline.empty();
+  if (ranks != (options.files.size() == 1)) {
+    input::refuse(
+        "",
+        "compare takes two results, OLD NEW, or one and the kernel to compare with: RESULT "
+        "--baseline cublas\nTry `runner compare --help`.");
+  }
+  return ranks ? rank_one(options, view) : compare_two(options, view);
+}
+
+}  // namespace kzoo::cli
