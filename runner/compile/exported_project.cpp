@@ -57,6 +57,11 @@ fs::path folder_of(const exported_unit& u) {
   return u.zoo.empty() ? fs::path(kKernels) / u.source.stem() : fs::path(kZoo);
 }
 
+// The symbol of a unit's plugin in the project.
+std::string exported_symbol(const exported_project& p, std::size_t unit) {
+  return fmt::format("{}_kernel_{}", p.name, unit);
+}
+
 // The text of a library: its own symbol replaces the symbol that all plugins have.
 std::string unit_text(const exported_project& p, std::size_t index) {
   const exported_unit& u = p.units[index];
@@ -344,10 +349,6 @@ holes holes_of(const std::string& kind, const function& f, const exported_projec
 }
 
 }  // namespace
-
-std::string exported_symbol(const exported_project& p, std::size_t unit) {
-  return fmt::format("{}_kernel_{}", p.name, unit);
-}
 
 std::vector<holes> exported_functions(const exported_project& p) {
   std::vector<holes> all;

@@ -51,7 +51,4 @@ file_texts exported_files(const exported_project& p, const recipe& how,
 // "declaration".
 std::vector<holes> exported_functions(const exported_project& p);
 
-// The symbol of a unit's plugin in the project.
-std::string exported_symbol(const exported_project& p, std::size_t unit);
-
 }  // namespace kzoo::compile

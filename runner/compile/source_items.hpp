@@ -26,8 +26,6 @@ using token_list = std::span<const token>;
 // the end of its line, or of the last one that it goes on in.
 std::vector<token> tokens_of(std::string_view source);
 
-// Whether it is (, [ or {.
-bool opens_group(const token& t);
 // Past the bracket that closes the group at `begin`, if there is such a bracket. Of the branches of
 // an #if the last counts. The #else of an #if before `begin` ends the group.
 std::optional<std::size_t> end_of_group(token_list all, std::size_t begin);

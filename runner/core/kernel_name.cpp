@@ -38,6 +38,11 @@ bool is_pair_of_ids(std::string_view text, std::string_view extra) {
          is_identifier(text.substr(colon + 1), extra);
 }
 
+void erase_all(std::string& text, std::string_view word) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at))
+    text.erase(at, word.size());
+}
+
 }  // namespace
 
 std::optional<file_selector> as_file(std::string_view text) {
@@ -66,15 +71,6 @@ bool matches(std::string_view selector, std::string_view plugin, std::string_vie
   if (colon == std::string_view::npos || variant.empty()) return true;
   return glob(selector.substr(colon + 1), variant);
 }
-
-namespace {
-
-void erase_all(std::string& text, std::string_view word) {
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at))
-    text.erase(at, word.size());
-}
-
-}  // namespace
 
 std::string demangled(const std::string& name) {
   int status = 0;

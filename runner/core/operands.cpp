@@ -1,13 +1,10 @@
 #include "core/operands.hpp"
 
-#include "core/problem.hpp"
-
 #include <kzoo/stages.hpp>
 #include <kzoo/type_names.hpp>
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 namespace kzoo {
@@ -47,50 +44,33 @@ contents probe_of(kzoo_type type) {
 
 contents contents_of(const problem& p) {
   using enum data::content;
-  switch (p.data.what) {
-    case fill::integers:
-      return {integers, integers, integers};
-    case fill::signs:
-      return {signs, sparse_signs, signs};
-    case fill::probe:
-      return probe_of(p.dtype.a);
-    case fill::zeros:
-      return {zeros, zeros, zeros};
-    case fill::ones:
-      return {ones, ones, ones};
-    case fill::normal:
-      return {normal, normal, normal};
-    case fill::sparse:
-      return {sparse, sparse, sparse};
-    case fill::powers:
-      return {powers, powers, powers};
-    case fill::few_bits:
-      return {few_bits, few_bits, few_bits};
-    case fill::specials:
-      return {specials, specials, specials};
-    case fill::probe_b:  // of f32 and f64
-      return {sparse_signs, odd, signs};
-    case fill::lone:
-      return {odd, sign_in_col, signs};
-    case fill::lone_b:
-      return {sign_in_row, odd, signs};
-    case fill::full:
-      return {whole_range, integers, whole_range};
-    case fill::full_b:
-      return {integers, whole_range, whole_range};
-    case fill::scaled:
-    case fill::uneven:
-      return {scaled, scaled, uniform};
-    case fill::unequal:
-      return {large_first_col, zero_first_row, uniform};
-    case fill::unequal_b:
-      return {zero_first_col, large_first_row, uniform};
-    case fill::stale:
-      if (is_integer(p.dtype)) return {integers, integers, whole_range};
-      return {uniform, uniform, scaled};
-    default:
-      return {uniform, uniform, uniform};
-  }
+  if (p.data.what == fill::probe) return probe_of(p.dtype.a);
+  if (p.data.what == fill::stale)
+    return is_integer(p.dtype) ? contents{integers, integers, whole_range}
+                               : contents{uniform, uniform, scaled};
+  static constexpr std::array<std::pair<fill, contents>, 18> kContents{{
+      {fill::integers, {integers, integers, integers}},
+      {fill::signs, {signs, sparse_signs, signs}},
+      {fill::zeros, {zeros, zeros, zeros}},
+      {fill::ones, {ones, ones, ones}},
+      {fill::normal, {normal, normal, normal}},
+      {fill::sparse, {sparse, sparse, sparse}},
+      {fill::powers, {powers, powers, powers}},
+      {fill::few_bits, {few_bits, few_bits, few_bits}},
+      {fill::specials, {specials, specials, specials}},
+      {fill::probe_b, {sparse_signs, odd, signs}},  // of f32 and f64
+      {fill::lone, {odd, sign_in_col, signs}},
+      {fill::lone_b, {sign_in_row, odd, signs}},
+      {fill::full, {whole_range, integers, whole_range}},
+      {fill::full_b, {integers, whole_range, whole_range}},
+      {fill::scaled, {scaled, scaled, uniform}},
+      {fill::uneven, {scaled, scaled, uniform}},
+      {fill::unequal, {large_first_col, zero_first_row, uniform}},
+      {fill::unequal_b, {zero_first_col, large_first_row, uniform}},
+  }};
+  const auto* const found =
+      std::ranges::find(kContents, p.data.what, &std::pair<fill, contents>::first);
+  return found == kContents.end() ? contents{uniform, uniform, uniform} : found->second;
 }
 
 // Powers of two by which fill::scaled and fill::uneven multiply A, B and block scales.

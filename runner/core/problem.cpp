@@ -280,92 +280,52 @@ std::string broken_by(const size_granularity& g, const problem& p) {
 
 namespace {
 
-int type_exponent_bits(kzoo_type type) {
-  switch (type) {
-    case KZOO_F64:
-      return 11;
-    case KZOO_F16:
-    case KZOO_E5M2:
-      return 5;
-    case KZOO_E4M3:
-      return 4;
-    default:
-      return 8;
-  }
+// Fraction and exponent bits of a type, by kzoo_type. Integers count as fp32.
+struct type_bits {
+  int fraction = 23, exponent = 8;
+};
+type_bits bits_of(kzoo_type type) {
+  constexpr std::array<type_bits, KZOO_I4 + 1> kBits{
+      {{}, {}, {10, 5}, {7, 8}, {}, {52, 11}, {}, {3, 4}, {2, 5}, {3, 8}}};
+  return type < kBits.size() ? kBits[type] : type_bits{};
 }
 
-// Exponent bits of inputs.
-int exponent_bits(kzoo_precision declared, const element_types& types) {
-  const int held = std::max(type_exponent_bits(types.a), type_exponent_bits(types.b));
+// Fraction bits of inputs and of sums, and exponent bits of inputs, that a precision keeps.
+struct kept_bits {
+  int input = 23, sum = 23, exponent = 8;
+};
+kept_bits kept_by(kzoo_precision declared) {
   switch (declared) {
-    case KZOO_COMPUTE_FP64:
-      return held;
+    case KZOO_COMPUTE_TF32:
+      return {.input = 10};
     case KZOO_COMPUTE_FP16:
-    case KZOO_COMPUTE_FP16_SUMS:
-    case KZOO_COMPUTE_FP8:
-      return std::min(held, 5);
-    default:
-      return std::min(held, 8);
-  }
-}
-
-int sum_bits(kzoo_precision declared) {
-  switch (declared) {
+      return {.input = 10, .exponent = 5};
+    case KZOO_COMPUTE_BF16:
+      return {.input = 7};
     case KZOO_COMPUTE_FP64:
-      return 52;
+      return {52, 52, 11};
     case KZOO_COMPUTE_FP16_SUMS:
-      return 10;
+      return {10, 10, 5};
     case KZOO_COMPUTE_FP8:
-      return 13;
+      return {3, 13, 5};
     default:
-      return 23;
+      return {};
   }
 }
 
 // The first difference decides; larger is more precise.
 auto order_of(kzoo_precision declared, const element_types& types) {
-  const int held = std::max(stored_bits(types.a), stored_bits(types.b));
-  return std::tuple(sum_bits(declared), std::min(held, input_bits(declared)),
-                    exponent_bits(declared, types), declared != KZOO_COMPUTE_FP32_NORMWISE);
+  const type_bits a = bits_of(types.a), b = bits_of(types.b);
+  const kept_bits kept = kept_by(declared);
+  return std::tuple(kept.sum, std::min(std::max(a.fraction, b.fraction), kept.input),
+                    std::min(std::max(a.exponent, b.exponent), kept.exponent),
+                    declared != KZOO_COMPUTE_FP32_NORMWISE);
 }
 
 }  // namespace
 
-int stored_bits(kzoo_type type) {
-  switch (type) {
-    case KZOO_F64:
-      return 52;
-    case KZOO_F16:
-      return 10;
-    case KZOO_BF16:
-      return 7;
-    case KZOO_E4M3:
-      return 3;
-    case KZOO_E5M2:
-      return 2;
-    case KZOO_I4:
-      return 3;
-    default:
-      return 23;
-  }
-}
-
-int input_bits(kzoo_precision declared) {
-  switch (declared) {
-    case KZOO_COMPUTE_TF32:
-    case KZOO_COMPUTE_FP16:
-    case KZOO_COMPUTE_FP16_SUMS:
-      return 10;
-    case KZOO_COMPUTE_BF16:
-      return 7;
-    case KZOO_COMPUTE_FP8:
-      return 3;
-    case KZOO_COMPUTE_FP64:
-      return 52;
-    default:
-      return 23;
-  }
-}
+int stored_bits(kzoo_type type) { return bits_of(type).fraction; }
+int input_bits(kzoo_precision declared) { return kept_by(declared).input; }
 
 bool is_less_precise(kzoo_precision a, kzoo_precision b, const element_types& types) {
   if (a == 0 || b == 0) return false;  // results of earlier versions do not tell

@@ -39,7 +39,7 @@ std::uint64_t free_memory(const results::device& d);
 // "cpu" or "cuda": also the folder of the plugins for this kind of device.
 const char* kind_name(kzoo_device_kind kind);
 
-// The CUDA half: in cuda/, or in no_cuda.cpp if the build has no CUDA.
+// The CUDA half: in cuda/, or in devices.cpp if the build has no CUDA.
 std::vector<results::device> list_cuda();
 std::uint64_t free_cuda_memory(int ordinal);
 

@@ -4,7 +4,6 @@
 #include "devices/backend.hpp"
 #include "os/parallel.hpp"
 #include "process/messages.hpp"
-#include "timing/summary.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -44,42 +43,6 @@ bool is_confirmed(const std::vector<roofline::pace>& samples) {
            return p.rate >= kNearly * best;
          }) >= kAgreeing;
 }
-
-}  // namespace
-
-roofline::measured_peak measure(const microbenchmark& b, const schedule& how) {
-  const std::int64_t repetitions = repetitions_of(b);
-  for (double seconds = 0; seconds < how.warmup_seconds;) seconds += b.run(repetitions).seconds;
-
-  roofline::measured_peak peak{b.resource, b.kernel, {}, 0, {}};
-  const int enough = 2 * how.samples, most = 5 * enough;
-  for (int i = 0; i < enough || (i < most && !is_confirmed(peak.samples)); ++i) {
-    if (i >= how.samples) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(how.pause_seconds));
-    }
-    const run_time t = b.run(repetitions);
-    peak.samples.push_back({b.amount * double(repetitions) / t.seconds, t.clock_mhz});
-  }
-  const auto [slowest, best] = std::ranges::minmax(peak.samples, {}, &roofline::pace::rate);
-  peak.best = best;
-  peak.spread = 1 - slowest.rate / best.rate;
-  return peak;
-}
-
-roofline::peaks peaks_for(const results::device& d) {
-  roofline::peaks peaks{d.name, {}, "", {}};
-  for (const char* key : {"compute_capability", "multiprocessors", "l2_bytes", "max_clock_mhz",
-                          "driver", "driver_supports_cuda", "threads"}) {
-    if (const std::string fact = d.fact(key); !fact.empty()) peaks.facts[key] = fact;
-  }
-  return peaks;
-}
-
-std::vector<microbenchmark> all(const results::device& d) {
-  return d.abi.kind == KZOO_CUDA ? on_cuda(d) : on_cpu();
-}
-
-namespace {
 
 constexpr std::array kSizes{128, 256, 512, 1024, 2048};  // 8 us to 1 ms on a fast GPU
 constexpr int kRounds = 12;
@@ -150,48 +113,6 @@ timing::process_median median_at(devices::backend& on, int n, std::minstd_rand& 
   const double error = std::sqrt(M_PI / 2 * squares / (kRounds - 1) / kRounds);
   return {timing::median(medians), error};
 }
-
-}  // namespace
-
-std::vector<std::string> products_command(const std::string& program,
-                                          const std::string& device_id) {
-  return process::one_shot_command(program, kProductsCommand, device_id);
-}
-
-int time_products(std::string_view request) {
-  return process::answer_once(request, [](const nlohmann::json& device_id) {
-    const results::device d = devices::find(device_id.get<std::string>());
-    const auto on = devices::open(d.id);
-    std::minstd_rand random(std::random_device{}());
-    const auto start = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - start < kClockWarmup)
-      round_median(*on, kSizes.back(), random);
-    auto medians = nlohmann::ordered_json::array();
-    for (const int n : kSizes) {
-      const timing::process_median m = median_at(*on, n, random);
-      medians.push_back({m.ms, m.standard_error});
-    }
-    return medians;
-  });
-}
-
-std::vector<timing::process_median> read_medians(const std::string& output,
-                                                 const std::string& how_ended) {
-  std::vector<timing::process_median> medians;
-  process::read_reply(output, how_ended, [&](const nlohmann::ordered_json& reply) {
-    for (const auto& m : reply) medians.push_back({m.at(0), m.at(1)});
-  });
-  if (medians.empty()) throw failure(verdict::error, "no product was timed");
-  for (const timing::process_median& m : medians) {
-    if (!(m.ms > 0) || !(m.standard_error >= 0))
-      throw failure(verdict::error, "a product was timed as nothing");
-  }
-  return medians;
-}
-
-// The peaks that native plugins can reach. The simulator has none.
-
-namespace {
 
 using roofline::resource;
 
@@ -306,6 +227,76 @@ microbenchmark copy() {
 
 }  // namespace
 
+roofline::measured_peak measure(const microbenchmark& b, const schedule& how) {
+  const std::int64_t repetitions = repetitions_of(b);
+  for (double seconds = 0; seconds < how.warmup_seconds;) seconds += b.run(repetitions).seconds;
+
+  roofline::measured_peak peak{b.resource, b.kernel, {}, 0, {}};
+  const int enough = 2 * how.samples, most = 5 * enough;
+  for (int i = 0; i < enough || (i < most && !is_confirmed(peak.samples)); ++i) {
+    if (i >= how.samples) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(how.pause_seconds));
+    }
+    const run_time t = b.run(repetitions);
+    peak.samples.push_back({b.amount * double(repetitions) / t.seconds, t.clock_mhz});
+  }
+  const auto [slowest, best] = std::ranges::minmax(peak.samples, {}, &roofline::pace::rate);
+  peak.best = best;
+  peak.spread = 1 - slowest.rate / best.rate;
+  return peak;
+}
+
+roofline::peaks peaks_for(const results::device& d) {
+  roofline::peaks peaks{d.name, {}, "", {}};
+  for (const char* key : {"compute_capability", "multiprocessors", "l2_bytes", "max_clock_mhz",
+                          "driver", "driver_supports_cuda", "threads"}) {
+    if (const std::string fact = d.fact(key); !fact.empty()) peaks.facts[key] = fact;
+  }
+  return peaks;
+}
+
+std::vector<microbenchmark> all(const results::device& d) {
+  return d.abi.kind == KZOO_CUDA ? on_cuda(d) : on_cpu();
+}
+
+std::vector<std::string> products_command(const std::string& program,
+                                          const std::string& device_id) {
+  return process::one_shot_command(program, kProductsCommand, device_id);
+}
+
+int time_products(std::string_view request) {
+  return process::answer_once(request, [](const nlohmann::json& device_id) {
+    const results::device d = devices::find(device_id.get<std::string>());
+    const auto on = devices::open(d.id);
+    std::minstd_rand random(std::random_device{}());
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < kClockWarmup)
+      round_median(*on, kSizes.back(), random);
+    auto medians = nlohmann::ordered_json::array();
+    for (const int n : kSizes) {
+      const timing::process_median m = median_at(*on, n, random);
+      medians.push_back({m.ms, m.standard_error});
+    }
+    return medians;
+  });
+}
+
+std::vector<timing::process_median> read_medians(const std::string& output,
+                                                 const std::string& how_ended) {
+  std::vector<timing::process_median> medians;
+  process::read_reply(output, how_ended, [&](const nlohmann::ordered_json& reply) {
+    for (const auto& m : reply) medians.push_back({m.at(0), m.at(1)});
+  });
+  if (medians.empty()) throw failure(verdict::error, "no product was timed");
+  for (const timing::process_median& m : medians) {
+    if (!(m.ms > 0) || !(m.standard_error >= 0))
+      throw failure(verdict::error, "a product was timed as nothing");
+  }
+  return medians;
+}
+
+// The peaks that native plugins can reach. The simulator has none.
+
 std::vector<microbenchmark> on_cpu() {
   std::vector<microbenchmark> all;
   add_arithmetic<float>(all, resource::fp32);
@@ -314,5 +305,15 @@ std::vector<microbenchmark> on_cpu() {
   all.push_back(copy());
   return all;
 }
+
+#ifndef KZOO_HAS_CUDA
+std::vector<microbenchmark> on_cuda(const results::device&) {
+  throw devices::absent(devices::why_no_cuda());
+}
+
+void enqueue_product(const float*, const float*, float*, int, void*) {
+  throw devices::absent(devices::why_no_cuda());
+}
+#endif
 
 }  // namespace kzoo::microbenchmarks

@@ -21,289 +21,6 @@
 #include <sstream>
 #include <system_error>
 
-namespace kzoo::profile {
-namespace {
-
-namespace fs = std::filesystem;
-
-// In order of preference; of several versions in /opt the newest first.
-std::vector<std::string> usual_places() {
-  std::vector<std::string> found;
-  std::error_code ignored;
-  for (const auto& version : fs::directory_iterator("/opt/nvidia/nsight-compute", ignored))
-    found.push_back((version.path() / "ncu").string());
-  std::ranges::sort(found, std::ranges::greater{});
-  found.insert(found.begin(), {"ncu", "/usr/local/cuda/bin/ncu"});
-  return found;
-}
-
-// The output of --version; nothing if the program cannot be started.
-std::optional<process::command_result> ask(const std::string& program) {
-  constexpr double kSeconds = 60;
-  try {
-    return process::run_command({program, "--version"}, {}, kSeconds);
-  } catch (const std::system_error&) {
-    return {};
-  }
-}
-
-// "Version 2025.3.0.0 (build …)".
-std::string version_in(const std::string& output) {
-  std::istringstream in(output);
-  for (std::string word; in >> word;)
-    if (word == "Version" && in >> word) return word;
-  return "";
-}
-
-constexpr std::string_view kLong = "--export=";
-
-// A folder for ncu's reports only, since the kernel can write wherever ncu can.
-class report_folder {
- public:
-  // Replaces the report (-o, --export) in ncu's arguments by one in this folder.
-  explicit report_folder(std::vector<std::string>& arguments);
-
-  const fs::path& path() const { return own_.path(); }
-  // Copies the requested report to its place. Returns the place of `report`, ncu's name of it.
-  // Throws no_counters if the file exists and ncu was not told to replace it.
-  std::string put_in_place(const std::string& report) const;
-
- private:
-  temporary_folder own_;
-  fs::path asked_;  // by the user; empty: no report was asked for
-  bool replaces_ = false;
-};
-
-report_folder::report_folder(std::vector<std::string>& arguments) {
-  replaces_ = std::ranges::any_of(arguments, [](const std::string& word) {
-    return word == "-f" || word == "--force-overwrite";
-  });
-  const auto redirected = [&](const fs::path& name) {
-    asked_ = fs::absolute(name);
-    return (own_.path() / name.filename()).string();
-  };
-  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
-    if (word->starts_with(kLong))
-      *word = std::string(kLong) + redirected(word->substr(kLong.size()));
-    const bool names_next = *word == "-o" || *word == "--export";
-    if (names_next && word + 1 != arguments.end()) {
-      ++word;
-      *word = redirected(*word);
-    }
-  }
-}
-
-std::string report_folder::put_in_place(const std::string& report) const {
-  if (asked_.empty()) return report;
-  // The kernel wrote anything else in the folder.
-  for (const char* ending : {"", ".ncu-rep"}) {
-    const fs::path name = asked_.filename().string() + ending, written = own_.path() / name;
-    if (fs::symlink_status(written).type() != fs::file_type::regular) continue;
-    const fs::path place = asked_.parent_path() / name;
-    if (fs::exists(fs::symlink_status(place)) && !replaces_) {
-      throw no_counters(fmt::format(
-          "{} is there already; give ncu -f to replace it, or another name", place.string()));
-    }
-    fs::remove(place);
-    fs::copy_file(written, place);
-  }
-  const fs::path named = report;
-  return named.parent_path() == own_.path() ? (asked_.parent_path() / named.filename()).string()
-                                            : report;
-}
-
-// Makes numbers have a decimal point.
-const std::vector<std::string> kSettings{"LC_ALL=C"};
-
-constexpr std::string_view kConnected = "==PROF== Connected to process";
-constexpr std::string_view kReport = "==PROF== Report: ";
-
-bool is_complaint(const std::string& line) {
-  return line.starts_with("==ERROR==") || line.starts_with("==WARNING==");
-}
-
-// ncu's errors and warnings in one line; without any, the last line of output.
-std::string complaints_in(const std::string& output) {
-  std::vector<std::string> found;
-  std::string last = "nothing was printed";
-  for (const std::string& line : lines_of(output)) {
-    if (is_complaint(line)) found.push_back(line.substr(line.find("== ") + 3));
-    if (!line.empty()) last = line;
-  }
-  return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")), kLongestText);
-}
-
-// Whether an error or warning names the metric. ncu prints a pattern: "regex:^a__b\.(sum|avg)$".
-bool complains_of(const std::string& output, const std::string& metric) {
-  const std::string base = metric.substr(0, metric.find('.'));
-  return std::ranges::any_of(lines_of(output), [&](const std::string& line) {
-    return is_complaint(line) && has_word(line, base);
-  });
-}
-
-void check_access(const std::string& output) {
-  if (output.find("ERR_NVGPUCTRPERM") != std::string::npos) {
-    throw no_counters(
-        "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM). Run as root, in "
-        "a container with --cap-add=SYS_ADMIN, or have the driver's module loaded with "
-        "NVreg_RestrictProfilingToAdminUsers=0: https://developer.nvidia.com/ERR_NVGPUCTRPERM");
-  }
-  // Another tool uses the counters, or ncu does not match the driver: every other cell fails too.
-  for (const char* words : {"driver resource was unavailable", "driver is not compatible",
-                            "failed to connect to the CUDA driver"}) {
-    if (output.find(words) != std::string::npos)
-      throw no_counters("ncu cannot use the GPU: " + complaints_in(output));
-  }
-}
-
-// The output without ncu's progress lines and the target's last line.
-std::string printed_in(const std::string& output) {
-  std::string text;
-  bool any = false;
-  for (const std::string& line : lines_of(output)) {
-    if (line.starts_with("==PROF==") || line.starts_with(process::kReply)) continue;
-    text += line + '\n';
-    any = any || !line.empty();
-  }
-  return any ? text : "";
-}
-
-// ncu maps unlimited address space, starts the kernel's process, talks to it, and reads counters.
-process::confinement confined_with(const fs::path& reports) {
-  process::confinement c = worker::of_plugins();
-  c.writable = {reports};
-  c.held_bytes = std::exchange(c.data_bytes, 0);
-  c.most_processes = process::enough_processes();
-  c.network = c.privileged = c.writes_in_proc = true;
-  c.file_bytes = 0;  // a report of all sections may be long
-  return c;
-}
-
-std::string report_in(const std::string& output) {
-  for (const std::string& line : lines_of(output))
-    if (line.starts_with(kReport)) return line.substr(kReport.size());
-  return "";
-}
-
-// The result of a run that printed no counters, although ncu knows all metrics.
-counters without_table(const tool& ncu, const process::command_result& ran,
-                       const std::string& report) {
-  if (ran.output.find("No kernels were profiled") != std::string::npos)
-    throw failure(verdict::error, "ncu saw no kernel launch: " + complaints_in(ran.output));
-  if (ran.code != 0 || ncu.arguments.empty()) {
-    throw no_counters(fmt::format("ncu ended with exit code {} and no counters: {}", ran.code,
-                                  complaints_in(ran.output)));
-  }
-  counters c;
-  c.report = report;
-  c.printed = printed_in(ran.output);
-  return c;
-}
-
-}  // namespace
-
-tool find_tool(const std::string& asked) {
-  const std::vector<std::string> places =
-      asked.empty() ? usual_places() : std::vector<std::string>{asked};
-  for (const std::string& place : places) {
-    const auto answer = ask(place);
-    if (!answer) continue;
-    const std::string version = version_in(answer->output);
-    if (answer->code != 0 || version.empty()) {
-      throw no_counters(fmt::format("{} is not Nsight Compute's ncu, or does not work: {}", place,
-                                    answer->output.substr(0, answer->output.find('\n'))));
-    }
-    return {place, version, {}};
-  }
-  if (!asked.empty()) throw no_counters(fmt::format("{} cannot be started", asked));
-  throw no_counters(
-      "there is no ncu (Nsight Compute) in PATH, /usr/local/cuda/bin or /opt/nvidia. It comes with "
-      "the CUDA toolkit, as the package nsight-compute; pass its path with --ncu.");
-}
-
-bool tool::has_option(const std::string& option) const {
-  return std::ranges::any_of(arguments, [&](const std::string& word) {
-    return word == option || word.starts_with(option + "=");
-  });
-}
-
-std::vector<std::string> command_of(const tool& ncu, const std::vector<std::string>& metrics,
-                                    const std::vector<std::string>& target) {
-  std::vector<std::string> words{ncu.program};
-  const auto add = [&](const std::vector<std::string>& option) {
-    if (!ncu.has_option(option[0])) words.insert(words.end(), option.begin(), option.end());
-  };
-  add({"--profile-from-start", "off"});
-  add({"--clock-control", "none"});
-  add({"--csv"});
-  add({"--page", "raw"});
-  add({"--print-units", "base"});
-  add({"--metrics", fmt::format("{}", fmt::join(metrics, ","))});
-  words.insert(words.end(), ncu.arguments.begin(), ncu.arguments.end());
-  words.insert(words.end(), target.begin(), target.end());
-  return words;
-}
-
-counters collect(const tool& asked, std::vector<std::string> metrics,
-                 const std::vector<std::string>& target) {
-  tool ncu = asked;
-  const report_folder reports(ncu.arguments);
-  std::vector<std::string> unknown;
-  for (;;) {
-    const auto ran = process::run_confined(command_of(ncu, metrics, target), kSettings,
-                                           confined_with(reports.path()), ncu.timeout_seconds);
-    if (!ran.exceeded.empty()) throw failure(verdict::error, ran.exceeded + " under ncu, killed");
-    if (ran.hung) {
-      throw failure(verdict::hung, fmt::format("did not end within {:g} s under ncu, killed",
-                                               ncu.timeout_seconds));
-    }
-    check_access(ran.output);
-    auto page = read_raw_page(ran.output);
-    const auto named = std::ranges::find_if(
-        metrics, [&](const std::string& m) { return complains_of(ran.output, m); });
-    if (!page && named != metrics.end() && !ncu.has_option("--metrics")) {
-      unknown.push_back(*named);
-      metrics.erase(named);
-      continue;
-    }
-    // Even with counters, the cell may have failed after its first launches.
-    if (ran.output.find(kConnected) != std::string::npos)
-      check_profiled(ran.output, complaints_in(ran.output));
-    const std::string report = reports.put_in_place(report_in(ran.output));
-    if (!page || page->empty()) return without_table(ncu, ran, report);
-    if (!ncu.has_option("--metrics")) {
-      for (const std::string& m : metrics) {
-        if (std::ranges::none_of(*page, [&](const launch& l) { return l.metrics.contains(m); }))
-          unknown.push_back(m);
-      }
-    }
-    return {std::move(*page), std::move(unknown), report, ""};
-  }
-}
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(profiled_cell, file, device, variant, problem, warmup)
-
-std::vector<std::string> profiled_command(const std::string& program, const profiled_cell& cell) {
-  return process::one_shot_command(program, kProfiledCommand, cell);
-}
-
-void check_profiled(const std::string& output, const std::string& how_ended) {
-  process::read_reply(output, how_ended, [](const auto&) {});
-}
-
-int profiled_main(std::string_view cell) {
-  return process::answer_once(cell, [](const nlohmann::json& request) {
-    const auto named = request.get<profiled_cell>();
-    const auto client = client::make_local_client(named.file);
-    client->prepare(named.device, named.variant, named.problem);
-    client->profile(named.warmup);
-    client->destroy();
-    return nlohmann::ordered_json();
-  });
-}
-
-}  // namespace kzoo::profile
-
 namespace kzoo::profile::metric {
 namespace {
 
@@ -484,5 +201,282 @@ namespace kzoo::profile {
 nlohmann::ordered_json schema() { return storage::record_schema(document()); }
 
 std::string to_text(const document& d) { return storage::dumped(storage::to_value(d), 2) + '\n'; }
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// In order of preference; of several versions in /opt the newest first.
+std::vector<std::string> usual_places() {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& version : fs::directory_iterator("/opt/nvidia/nsight-compute", ignored))
+    found.push_back((version.path() / "ncu").string());
+  std::ranges::sort(found, std::ranges::greater{});
+  found.insert(found.begin(), {"ncu", "/usr/local/cuda/bin/ncu"});
+  return found;
+}
+
+// The output of --version; nothing if the program cannot be started.
+std::optional<process::command_result> ask(const std::string& program) {
+  constexpr double kSeconds = 60;
+  try {
+    return process::run_command({program, "--version"}, {}, kSeconds);
+  } catch (const std::system_error&) {
+    return {};
+  }
+}
+
+// "Version 2025.3.0.0 (build …)".
+std::string version_in(const std::string& output) {
+  std::istringstream in(output);
+  for (std::string word; in >> word;)
+    if (word == "Version" && in >> word) return word;
+  return "";
+}
+
+constexpr std::string_view kLong = "--export=";
+
+// A folder for ncu's reports only, since the kernel can write wherever ncu can.
+class report_folder {
+ public:
+  // Replaces the report (-o, --export) in ncu's arguments by one in this folder.
+  explicit report_folder(std::vector<std::string>& arguments);
+
+  const fs::path& path() const { return own_.path(); }
+  // Copies the requested report to its place. Returns the place of `report`, ncu's name of it.
+  // Throws no_counters if the file exists and ncu was not told to replace it.
+  std::string put_in_place(const std::string& report) const;
+
+ private:
+  temporary_folder own_;
+  fs::path asked_;  // by the user; empty: no report was asked for
+  bool replaces_ = false;
+};
+
+report_folder::report_folder(std::vector<std::string>& arguments) {
+  replaces_ = std::ranges::any_of(arguments, [](const std::string& word) {
+    return word == "-f" || word == "--force-overwrite";
+  });
+  const auto redirected = [&](const fs::path& name) {
+    asked_ = fs::absolute(name);
+    return (own_.path() / name.filename()).string();
+  };
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    if (word->starts_with(kLong))
+      *word = std::string(kLong) + redirected(word->substr(kLong.size()));
+    const bool names_next = *word == "-o" || *word == "--export";
+    if (names_next && word + 1 != arguments.end()) {
+      ++word;
+      *word = redirected(*word);
+    }
+  }
+}
+
+std::string report_folder::put_in_place(const std::string& report) const {
+  if (asked_.empty()) return report;
+  // The kernel wrote anything else in the folder.
+  for (const char* ending : {"", ".ncu-rep"}) {
+    const fs::path name = asked_.filename().string() + ending, written = own_.path() / name;
+    if (fs::symlink_status(written).type() != fs::file_type::regular) continue;
+    const fs::path place = asked_.parent_path() / name;
+    if (fs::exists(fs::symlink_status(place)) && !replaces_) {
+      throw no_counters(fmt::format(
+          "{} is there already; give ncu -f to replace it, or another name", place.string()));
+    }
+    fs::remove(place);
+    fs::copy_file(written, place);
+  }
+  const fs::path named = report;
+  return named.parent_path() == own_.path() ? (asked_.parent_path() / named.filename()).string()
+                                            : report;
+}
+
+// Makes numbers have a decimal point.
+const std::vector<std::string> kSettings{"LC_ALL=C"};
+
+constexpr std::string_view kConnected = "==PROF== Connected to process";
+constexpr std::string_view kReport = "==PROF== Report: ";
+
+bool is_complaint(const std::string& line) {
+  return line.starts_with("==ERROR==") || line.starts_with("==WARNING==");
+}
+
+// ncu's errors and warnings in one line; without any, the last line of output.
+std::string complaints_in(const std::string& output) {
+  std::vector<std::string> found;
+  std::string last = "nothing was printed";
+  for (const std::string& line : lines_of(output)) {
+    if (is_complaint(line)) found.push_back(line.substr(line.find("== ") + 3));
+    if (!line.empty()) last = line;
+  }
+  return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")), kLongestText);
+}
+
+// Whether an error or warning names the metric. ncu prints a pattern: "regex:^a__b\.(sum|avg)$".
+bool complains_of(const std::string& output, const std::string& metric) {
+  const std::string base = metric.substr(0, metric.find('.'));
+  return std::ranges::any_of(lines_of(output), [&](const std::string& line) {
+    return is_complaint(line) && has_word(line, base);
+  });
+}
+
+void check_access(const std::string& output) {
+  if (output.find("ERR_NVGPUCTRPERM") != std::string::npos) {
+    throw no_counters(
+        "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM). Run as root, in "
+        "a container with --cap-add=SYS_ADMIN, or have the driver's module loaded with "
+        "NVreg_RestrictProfilingToAdminUsers=0: https://developer.nvidia.com/ERR_NVGPUCTRPERM");
+  }
+  // Another tool uses the counters, or ncu does not match the driver: every other cell fails too.
+  for (const char* words : {"driver resource was unavailable", "driver is not compatible",
+                            "failed to connect to the CUDA driver"}) {
+    if (output.find(words) != std::string::npos)
+      throw no_counters("ncu cannot use the GPU: " + complaints_in(output));
+  }
+}
+
+// The output without ncu's progress lines and the target's last line.
+std::string printed_in(const std::string& output) {
+  std::string text;
+  bool any = false;
+  for (const std::string& line : lines_of(output)) {
+    if (line.starts_with("==PROF==") || line.starts_with(process::kReply)) continue;
+    text += line + '\n';
+    any = any || !line.empty();
+  }
+  return any ? text : "";
+}
+
+// ncu maps unlimited address space, starts the kernel's process, talks to it, and reads counters.
+process::confinement confined_with(const fs::path& reports) {
+  process::confinement c = worker::of_plugins();
+  c.writable = {reports};
+  c.held_bytes = std::exchange(c.data_bytes, 0);
+  c.most_processes = process::enough_processes();
+  c.network = c.privileged = c.writes_in_proc = true;
+  c.file_bytes = 0;  // a report of all sections may be long
+  return c;
+}
+
+std::string report_in(const std::string& output) {
+  for (const std::string& line : lines_of(output))
+    if (line.starts_with(kReport)) return line.substr(kReport.size());
+  return "";
+}
+
+// The result of a run that printed no counters, although ncu knows all metrics.
+counters without_table(const tool& ncu, const process::command_result& ran,
+                       const std::string& report) {
+  if (ran.output.find("No kernels were profiled") != std::string::npos)
+    throw failure(verdict::error, "ncu saw no kernel launch: " + complaints_in(ran.output));
+  if (ran.code != 0 || ncu.arguments.empty()) {
+    throw no_counters(fmt::format("ncu ended with exit code {} and no counters: {}", ran.code,
+                                  complaints_in(ran.output)));
+  }
+  counters c;
+  c.report = report;
+  c.printed = printed_in(ran.output);
+  return c;
+}
+
+// The complete command line of ncu. A user's option replaces the default.
+std::vector<std::string> command_of(const tool& ncu, const std::vector<std::string>& metrics,
+                                    const std::vector<std::string>& target) {
+  std::vector<std::string> words{ncu.program};
+  const auto add = [&](const std::vector<std::string>& option) {
+    if (!ncu.has_option(option[0])) words.insert(words.end(), option.begin(), option.end());
+  };
+  add({"--profile-from-start", "off"});
+  add({"--clock-control", "none"});
+  add({"--csv"});
+  add({"--page", "raw"});
+  add({"--print-units", "base"});
+  add({"--metrics", fmt::format("{}", fmt::join(metrics, ","))});
+  words.insert(words.end(), ncu.arguments.begin(), ncu.arguments.end());
+  words.insert(words.end(), target.begin(), target.end());
+  return words;
+}
+
+}  // namespace
+
+tool find_tool(const std::string& asked) {
+  const std::vector<std::string> places =
+      asked.empty() ? usual_places() : std::vector<std::string>{asked};
+  for (const std::string& place : places) {
+    const auto answer = ask(place);
+    if (!answer) continue;
+    const std::string version = version_in(answer->output);
+    if (answer->code != 0 || version.empty()) {
+      throw no_counters(fmt::format("{} is not Nsight Compute's ncu, or does not work: {}", place,
+                                    answer->output.substr(0, answer->output.find('\n'))));
+    }
+    return {place, version, {}};
+  }
+  if (!asked.empty()) throw no_counters(fmt::format("{} cannot be started", asked));
+  throw no_counters(
+      "there is no ncu (Nsight Compute) in PATH, /usr/local/cuda/bin or /opt/nvidia. It comes with "
+      "the CUDA toolkit, as the package nsight-compute; pass its path with --ncu.");
+}
+
+bool tool::has_option(const std::string& option) const {
+  return std::ranges::any_of(arguments, [&](const std::string& word) {
+    return word == option || word.starts_with(option + "=");
+  });
+}
+
+counters collect(const tool& asked, std::vector<std::string> metrics,
+                 const std::vector<std::string>& target) {
+  tool ncu = asked;
+  const report_folder reports(ncu.arguments);
+  std::vector<std::string> unknown;
+  for (;;) {
+    const auto ran = process::run_confined(command_of(ncu, metrics, target), kSettings,
+                                           confined_with(reports.path()), ncu.timeout_seconds);
+    if (!ran.exceeded.empty()) throw failure(verdict::error, ran.exceeded + " under ncu, killed");
+    if (ran.hung) {
+      throw failure(verdict::hung, fmt::format("did not end within {:g} s under ncu, killed",
+                                               ncu.timeout_seconds));
+    }
+    check_access(ran.output);
+    auto page = read_raw_page(ran.output);
+    const auto named = std::ranges::find_if(
+        metrics, [&](const std::string& m) { return complains_of(ran.output, m); });
+    if (!page && named != metrics.end() && !ncu.has_option("--metrics")) {
+      unknown.push_back(*named);
+      metrics.erase(named);
+      continue;
+    }
+    // Even with counters, the cell may have failed after its first launches.
+    if (ran.output.find(kConnected) != std::string::npos)
+      process::read_reply(ran.output, complaints_in(ran.output), [](const auto&) {});
+    const std::string report = reports.put_in_place(report_in(ran.output));
+    if (!page || page->empty()) return without_table(ncu, ran, report);
+    if (!ncu.has_option("--metrics")) {
+      for (const std::string& m : metrics) {
+        if (std::ranges::none_of(*page, [&](const launch& l) { return l.metrics.contains(m); }))
+          unknown.push_back(m);
+      }
+    }
+    return {std::move(*page), std::move(unknown), report, ""};
+  }
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(profiled_cell, file, device, variant, problem, warmup)
+
+std::vector<std::string> profiled_command(const std::string& program, const profiled_cell& cell) {
+  return process::one_shot_command(program, kProfiledCommand, cell);
+}
+
+int profiled_main(std::string_view cell) {
+  return process::answer_once(cell, [](const nlohmann::json& request) {
+    const auto named = request.get<profiled_cell>();
+    const auto client = client::make_local_client(named.file);
+    client->prepare(named.device, named.variant, named.problem);
+    client->profile(named.warmup);
+    client->destroy();
+    return nlohmann::ordered_json();
+  });
+}
 
 }  // namespace kzoo::profile

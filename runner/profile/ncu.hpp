@@ -131,10 +131,6 @@ struct tool {
 // `asked`; if "", the first found in PATH, /usr/local/cuda and /opt/nvidia. Throws no_counters.
 tool find_tool(const std::string& asked);
 
-// The complete command line of ncu. A user's option replaces the default.
-std::vector<std::string> command_of(const tool& ncu, const std::vector<std::string>& metrics,
-                                    const std::vector<std::string>& target);
-
 // Runs `target`, a command line from profiled_command(), confined under ncu. Omits metrics that
 // ncu does not know. Throws no_counters, and failure when the target fails.
 counters collect(const tool& ncu, std::vector<std::string> metrics,
@@ -153,9 +149,6 @@ struct profiled_cell {
 
 // The command line that starts `program`, a runner, for the cell.
 std::vector<std::string> profiled_command(const std::string& program, const profiled_cell& cell);
-
-// Throws failure unless the output shows a complete run. `how_ended`: if there is no reply.
-void check_profiled(const std::string& output, const std::string& how_ended);
 
 // The main function of the process. `cell`: its last argument.
 int profiled_main(std::string_view cell);

@@ -33,6 +33,26 @@ std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::u
   return rows;
 }
 
+std::size_t row_bytes(const problem& p) { return std::size_t(p.n) * type_size(p.dtype.c); }
+
+// Difference / allowed; infinite if the difference is not finite or nothing is allowed.
+double distance(double difference, double allowed) {
+  if (difference == 0.0) return 0.0;
+  if (std::isfinite(difference) && allowed > 0.0) return difference / allowed;
+  return std::numeric_limits<double>::infinity();
+}
+
+void worsen(comparison& all, const comparison& later) {
+  // A NaN stays, because nothing compares greater.
+  if (std::isnan(later.max_abs_diff) || later.max_abs_diff > all.max_abs_diff)
+    all.max_abs_diff = later.max_abs_diff;
+  if (later.worst_of_allowed > all.worst_of_allowed) {
+    all.worst_of_allowed = later.worst_of_allowed;
+    all.worst_row = later.worst_row;
+    all.worst_col = later.worst_col;
+  }
+}
+
 }  // namespace
 
 expected_result::expected_result(const problem& p, double max_products, std::uint64_t key,
@@ -98,30 +118,6 @@ sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {
   const error_bound& f = after_epilogue_[at(r, col)];
   return {of.value, of.sum, of.products, f.gain, f.roundings, f.extra, of.unit};
 }
-
-namespace {
-
-std::size_t row_bytes(const problem& p) { return std::size_t(p.n) * type_size(p.dtype.c); }
-
-// Difference / allowed; infinite if the difference is not finite or nothing is allowed.
-double distance(double difference, double allowed) {
-  if (difference == 0.0) return 0.0;
-  if (std::isfinite(difference) && allowed > 0.0) return difference / allowed;
-  return std::numeric_limits<double>::infinity();
-}
-
-void worsen(comparison& all, const comparison& later) {
-  // A NaN stays, because nothing compares greater.
-  if (std::isnan(later.max_abs_diff) || later.max_abs_diff > all.max_abs_diff)
-    all.max_abs_diff = later.max_abs_diff;
-  if (later.worst_of_allowed > all.worst_of_allowed) {
-    all.worst_of_allowed = later.worst_of_allowed;
-    all.worst_row = later.worst_row;
-    all.worst_col = later.worst_col;
-  }
-}
-
-}  // namespace
 
 result keep(const expected_result& t, std::span<const std::byte> words) {
   const problem& p = t.of();

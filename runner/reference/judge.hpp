@@ -123,11 +123,6 @@ struct scanned {
   double of_usual() const;
 };
 
-// `words` are data::word_count elements of the problem's type.
-scanned scan(const expected_result& t, kzoo_precision declared, const word_view& words);
-// `words` are only the elements of the expected result's rows.
-scanned scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words);
-
 // Element (row, col) of the expected C, computed alone: k FMAs and 2 k hashes.
 double exact_element(const problem& p, std::int64_t row, std::int64_t col);
 

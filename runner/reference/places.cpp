@@ -1,6 +1,5 @@
 #include "reference/places.hpp"
 
-#include "data/contents.hpp"
 #include "reference/expected_result.hpp"
 #include "reference/tolerance.hpp"
 
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 #include <vector>
 
 namespace kzoo::reference {
@@ -23,6 +21,59 @@ std::string changed(std::int64_t count, std::string_view what) {
 std::string stored_place_name(const data::matrix& x, std::int64_t row, std::int64_t col) {
   return place_name(x, row, col) + (x.transposed ? " as it is stored" : "");
 }
+
+using indices = std::vector<std::int64_t>;
+
+bool is_contiguous(const indices& at) {
+  return at.back() - at.front() + 1 == std::int64_t(at.size());
+}
+
+// 0 unless at least three indices have equal distances.
+std::int64_t stride(const indices& at) {
+  if (at.size() < 3) return 0;
+  for (std::size_t i = 2; i < at.size(); ++i)
+    if (at[i] - at[i - 1] != at[1] - at[0]) return 0;
+  return at[1] - at[0];
+}
+
+std::string name(std::string_view what, const indices& at) {
+  if (at.size() == 1) return fmt::format("{} {}", what, at[0]);
+  if (is_contiguous(at)) return fmt::format("{}s {} to {}", what, at.front(), at.back());
+  if (const std::int64_t step = stride(at))
+    return fmt::format("every {}{} {} from {} {}", step,
+                       step == 2   ? "nd"
+                       : step == 3 ? "rd"
+                                   : "th",
+                       what, what, at.front());
+  return fmt::format("{} {}s from {} to {}", at.size(), what, at.front(), at.back());
+}
+
+indices where(const indices& counts, double least) {
+  indices found;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (static_cast<double>(counts[i]) >= least) found.push_back(std::int64_t(i));
+  return found;
+}
+
+constexpr std::int64_t kMostLines = 24, kMostColumns = 64;
+constexpr std::size_t kMostListed = 8;
+
+// The elements of one character.
+struct bin {
+  std::int64_t elements = 0, wrong = 0, unwritten = 0, not_finite = 0;
+};
+
+char symbol(const bin& b) {
+  if (b.unwritten > 0) return 'o';
+  if (b.not_finite > 0) return 'N';
+  if (b.wrong == 0) return '.';
+  if (b.wrong == b.elements) return '#';
+  return static_cast<char>('1' + std::min<std::int64_t>(8, 10 * b.wrong / b.elements));
+}
+
+std::int64_t per_bin(std::int64_t count, std::int64_t most) { return (count + most - 1) / most; }
+
+std::string numbered(double x) { return std::isnan(x) ? "NaN" : fmt::format("{:.9g}", x); }
 
 }  // namespace
 
@@ -65,43 +116,6 @@ std::string restored(const data::matrix& x, std::string_view name, std::int64_t 
   return fmt::format("the kernel wrote to its input {}, first at {}, and put back what was there",
                      name, stored_place_name(x, row, col));
 }
-
-namespace {
-
-using indices = std::vector<std::int64_t>;
-
-bool is_contiguous(const indices& at) {
-  return at.back() - at.front() + 1 == std::int64_t(at.size());
-}
-
-// 0 unless at least three indices have equal distances.
-std::int64_t stride(const indices& at) {
-  if (at.size() < 3) return 0;
-  for (std::size_t i = 2; i < at.size(); ++i)
-    if (at[i] - at[i - 1] != at[1] - at[0]) return 0;
-  return at[1] - at[0];
-}
-
-std::string name(std::string_view what, const indices& at) {
-  if (at.size() == 1) return fmt::format("{} {}", what, at[0]);
-  if (is_contiguous(at)) return fmt::format("{}s {} to {}", what, at.front(), at.back());
-  if (const std::int64_t step = stride(at))
-    return fmt::format("every {}{} {} from {} {}", step,
-                       step == 2   ? "nd"
-                       : step == 3 ? "rd"
-                                   : "th",
-                       what, what, at.front());
-  return fmt::format("{} {}s from {} to {}", at.size(), what, at.front(), at.back());
-}
-
-indices where(const indices& counts, double least) {
-  indices found;
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    if (static_cast<double>(counts[i]) >= least) found.push_back(std::int64_t(i));
-  return found;
-}
-
-}  // namespace
 
 std::optional<std::string> pattern_of(
     std::int64_t rows, std::int64_t cols,
@@ -163,30 +177,6 @@ std::optional<std::string> pattern_of(
   return *first + " of " +
          (std::int64_t(some.size()) == products ? "every product" : name("product", some));
 }
-
-namespace {
-
-constexpr std::int64_t kMostLines = 24, kMostColumns = 64;
-constexpr std::size_t kMostListed = 8;
-
-// The elements of one character.
-struct bin {
-  std::int64_t elements = 0, wrong = 0, unwritten = 0, not_finite = 0;
-};
-
-char symbol(const bin& b) {
-  if (b.unwritten > 0) return 'o';
-  if (b.not_finite > 0) return 'N';
-  if (b.wrong == 0) return '.';
-  if (b.wrong == b.elements) return '#';
-  return static_cast<char>('1' + std::min<std::int64_t>(8, 10 * b.wrong / b.elements));
-}
-
-std::int64_t per_bin(std::int64_t count, std::int64_t most) { return (count + most - 1) / most; }
-
-std::string numbered(double x) { return std::isnan(x) ? "NaN" : fmt::format("{:.9g}", x); }
-
-}  // namespace
 
 error_map map_errors(const expected_result& t, kzoo_precision declared,
                      std::span<const std::byte> words) {

@@ -57,61 +57,6 @@ void pack(const data::scaled_matrix& b, std::int64_t product, range cols, range 
   }
 }
 
-}  // namespace
-
-std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_t> rows,
-                                  std::int64_t most) {
-  std::vector<row_range> ranges;
-  for (std::int64_t r = 0; r < std::int64_t(rows.size()); ++r) {
-    const std::int64_t row = rows[std::size_t(r)], product = row / o.c.rows, b = b_of_row(o, row);
-    const bool is_next = !ranges.empty() && ranges.back().product == product &&
-                         ranges.back().b == b && r - ranges.back().begin < most;
-    if (!is_next) ranges.push_back({product, b, r, r});
-    ranges.back().end = r + 1;
-  }
-  return ranges;
-}
-
-void add_products(const operands& o, std::span<const std::int64_t> rows, std::span<double> sums,
-                  std::span<float> magnitudes) {
-  const std::int64_t depth = data::op_cols(o.a), b_cols = data::op_cols(o.b);
-  const std::int64_t size = block_size(std::int64_t(rows.size()), b_cols);
-  const std::vector<row_range> row_blocks = row_ranges(o, rows, size);
-  const std::int64_t col_blocks = blocks(b_cols, size);
-  const tile_function sum_tile = usable_tiles().front();
-  for_each_block(std::int64_t(row_blocks.size()) * col_blocks, [&](std::int64_t block) {
-    const auto [product, of_b, first, end] = row_blocks[std::size_t(block / col_blocks)];
-    const range cols = block_of(block % col_blocks, size, b_cols);
-    std::vector<std::int64_t> own_rows;
-    for (std::int64_t r = first; r < end; ++r)
-      own_rows.push_back(rows[std::size_t(r)] - product * o.c.rows);
-    const std::int64_t row_count = end - first;
-    std::vector<a_step> packed_a;
-    std::vector<b_step> packed_b;
-    tile_sums tile;
-    for (std::int64_t k = 0; k < depth; k += kDepth) {
-      const range ks = {k, std::min(depth, k + kDepth)};
-      pack(o.a, product, own_rows, ks, packed_a);
-      pack(o.b, of_b, cols, ks, packed_b);
-      for (std::int64_t j = 0; j < cols.size(); j += kTileCols) {
-        for (std::int64_t i = 0; i < row_count; i += kTileRows) {
-          sum_tile(packed_a.data() + i / kTileRows * ks.size(),
-                   packed_b.data() + j / kTileCols * ks.size(), ks.size(), tile);
-          for (std::int64_t r = 0; r < std::min<std::int64_t>(kTileRows, row_count - i); ++r) {
-            const std::int64_t at = (first + i + r) * b_cols + cols.begin + j;
-            for (std::int64_t c = 0; c < std::min<std::int64_t>(kTileCols, cols.size() - j); ++c) {
-              sums[at + c] += tile.values[r][c];
-              magnitudes[at + c] += static_cast<float>(tile.magnitudes[r][c]);
-            }
-          }
-        }
-      }
-    }
-  });
-}
-
-namespace {
-
 struct two {
   double high = 0, low = 0;
 };
@@ -157,50 +102,6 @@ void add_terms(double a, const double* __restrict b, column_block& __restrict to
     to.plain[j] += a * b[j];
   }
 }
-
-}  // namespace
-
-void precise_result(const operands& o, const scalars& s, std::span<const std::int64_t> rows,
-                    std::span<double> values, std::span<float> magnitudes) {
-  const std::int64_t n = data::op_cols(o.b), depth = data::op_cols(o.a);
-  const std::vector<row_range> products = row_ranges(o, rows, std::int64_t(rows.size()));
-  const std::int64_t across = (n + kColumns - 1) / kColumns;
-  for_each_block(std::int64_t(products.size()) * across, [&](std::int64_t block) {
-    const auto [product, of_b, first, end] = products[std::size_t(block / across)];
-    const std::int64_t begin = block % across * kColumns, count = std::min(kColumns, n - begin);
-    std::vector<column_block> sums(std::size_t(end - first));
-    std::vector<double> a, b(std::size_t(kSteps * kColumns));  // columns past the last hold zeros
-    for (std::int64_t k0 = 0; s.alpha != 0 && k0 < depth; k0 += kSteps) {
-      const std::int64_t steps = std::min(kSteps, depth - k0);
-      for (std::int64_t k = 0; k < steps; ++k)
-        data::read_row(o.b, of_b, {k0 + k, begin},
-                       std::span(b).subspan(std::size_t(k * kColumns), std::size_t(count)));
-      a.resize(std::size_t(steps));
-      for (std::size_t r = 0; r < sums.size(); ++r) {
-        const std::int64_t row = rows[std::size_t(first) + r] - product * o.c.rows;
-        data::read_row(o.a, product, {row, k0}, a);
-        for (std::size_t k = 0; k < a.size(); ++k)
-          add_terms(a[k], b.data() + std::int64_t(k) * kColumns, sums[r]);
-      }
-    }
-    for (auto r = std::size_t(first); r < std::size_t(end); ++r) {
-      for (std::int64_t j = 0; j < count; ++j) {
-        const column_block& from = sums[r - std::size_t(first)];
-        const auto col = std::size_t(j);
-        const two scaled = product_of(s.alpha, from.high[col]);
-        const two start = product_of(s.beta, initial_c(o, s, rows[r], begin + j));
-        const two all = sum_of({scaled.high, scaled.low + s.alpha * from.low[col]}, start);
-        const std::size_t at = r * std::size_t(n) + std::size_t(begin + j);
-        const double plain =
-            s.alpha * from.plain[col] + initial_c(o, s, rows[r], begin + j) * s.beta;
-        values[at] = std::isfinite(plain) ? all.high + all.low : plain;
-        magnitudes[at] = static_cast<float>(from.magnitude[col]);
-      }
-    }
-  });
-}
-
-namespace {
 
 // Vector extensions of g++ and clang: + and * become SIMD instructions, and FMAs if the function
 // that they are inlined into is compiled for a CPU with FMA.
@@ -274,7 +175,105 @@ void any_cpu(const a_step* a, const b_step* b, std::int64_t depth, tile_sums& ou
 }
 #endif
 
+// Neighbouring selected rows of one matrix C with the same B.
+struct row_range {
+  std::int64_t product, b;
+  std::int64_t begin, end;  // among the selected rows
+};
+
+// Divides the selected rows (ascending, numbered over the batch) into ranges of at most `most`.
+std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_t> rows,
+                                  std::int64_t most) {
+  std::vector<row_range> ranges;
+  for (std::int64_t r = 0; r < std::int64_t(rows.size()); ++r) {
+    const std::int64_t row = rows[std::size_t(r)], product = row / o.c.rows, b = b_of_row(o, row);
+    const bool is_next = !ranges.empty() && ranges.back().product == product &&
+                         ranges.back().b == b && r - ranges.back().begin < most;
+    if (!is_next) ranges.push_back({product, b, r, r});
+    ranges.back().end = r + 1;
+  }
+  return ranges;
+}
+
 }  // namespace
+
+void add_products(const operands& o, std::span<const std::int64_t> rows, std::span<double> sums,
+                  std::span<float> magnitudes) {
+  const std::int64_t depth = data::op_cols(o.a), b_cols = data::op_cols(o.b);
+  const std::int64_t size = block_size(std::int64_t(rows.size()), b_cols);
+  const std::vector<row_range> row_blocks = row_ranges(o, rows, size);
+  const std::int64_t col_blocks = blocks(b_cols, size);
+  const tile_function sum_tile = usable_tiles().front();
+  for_each_block(std::int64_t(row_blocks.size()) * col_blocks, [&](std::int64_t block) {
+    const auto [product, of_b, first, end] = row_blocks[std::size_t(block / col_blocks)];
+    const range cols = block_of(block % col_blocks, size, b_cols);
+    std::vector<std::int64_t> own_rows;
+    for (std::int64_t r = first; r < end; ++r)
+      own_rows.push_back(rows[std::size_t(r)] - product * o.c.rows);
+    const std::int64_t row_count = end - first;
+    std::vector<a_step> packed_a;
+    std::vector<b_step> packed_b;
+    tile_sums tile;
+    for (std::int64_t k = 0; k < depth; k += kDepth) {
+      const range ks = {k, std::min(depth, k + kDepth)};
+      pack(o.a, product, own_rows, ks, packed_a);
+      pack(o.b, of_b, cols, ks, packed_b);
+      for (std::int64_t j = 0; j < cols.size(); j += kTileCols) {
+        for (std::int64_t i = 0; i < row_count; i += kTileRows) {
+          sum_tile(packed_a.data() + i / kTileRows * ks.size(),
+                   packed_b.data() + j / kTileCols * ks.size(), ks.size(), tile);
+          for (std::int64_t r = 0; r < std::min<std::int64_t>(kTileRows, row_count - i); ++r) {
+            const std::int64_t at = (first + i + r) * b_cols + cols.begin + j;
+            for (std::int64_t c = 0; c < std::min<std::int64_t>(kTileCols, cols.size() - j); ++c) {
+              sums[at + c] += tile.values[r][c];
+              magnitudes[at + c] += static_cast<float>(tile.magnitudes[r][c]);
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+void precise_result(const operands& o, const scalars& s, std::span<const std::int64_t> rows,
+                    std::span<double> values, std::span<float> magnitudes) {
+  const std::int64_t n = data::op_cols(o.b), depth = data::op_cols(o.a);
+  const std::vector<row_range> products = row_ranges(o, rows, std::int64_t(rows.size()));
+  const std::int64_t across = (n + kColumns - 1) / kColumns;
+  for_each_block(std::int64_t(products.size()) * across, [&](std::int64_t block) {
+    const auto [product, of_b, first, end] = products[std::size_t(block / across)];
+    const std::int64_t begin = block % across * kColumns, count = std::min(kColumns, n - begin);
+    std::vector<column_block> sums(std::size_t(end - first));
+    std::vector<double> a, b(std::size_t(kSteps * kColumns));  // columns past the last hold zeros
+    for (std::int64_t k0 = 0; s.alpha != 0 && k0 < depth; k0 += kSteps) {
+      const std::int64_t steps = std::min(kSteps, depth - k0);
+      for (std::int64_t k = 0; k < steps; ++k)
+        data::read_row(o.b, of_b, {k0 + k, begin},
+                       std::span(b).subspan(std::size_t(k * kColumns), std::size_t(count)));
+      a.resize(std::size_t(steps));
+      for (std::size_t r = 0; r < sums.size(); ++r) {
+        const std::int64_t row = rows[std::size_t(first) + r] - product * o.c.rows;
+        data::read_row(o.a, product, {row, k0}, a);
+        for (std::size_t k = 0; k < a.size(); ++k)
+          add_terms(a[k], b.data() + std::int64_t(k) * kColumns, sums[r]);
+      }
+    }
+    for (auto r = std::size_t(first); r < std::size_t(end); ++r) {
+      for (std::int64_t j = 0; j < count; ++j) {
+        const column_block& from = sums[r - std::size_t(first)];
+        const auto col = std::size_t(j);
+        const two scaled = product_of(s.alpha, from.high[col]);
+        const two start = product_of(s.beta, initial_c(o, s, rows[r], begin + j));
+        const two all = sum_of({scaled.high, scaled.low + s.alpha * from.low[col]}, start);
+        const std::size_t at = r * std::size_t(n) + std::size_t(begin + j);
+        const double plain =
+            s.alpha * from.plain[col] + initial_c(o, s, rows[r], begin + j) * s.beta;
+        values[at] = std::isfinite(plain) ? all.high + all.low : plain;
+        magnitudes[at] = static_cast<float>(from.magnitude[col]);
+      }
+    }
+  });
+}
 
 std::vector<tile_function> usable_tiles() {
   std::vector<tile_function> tiles;

@@ -42,15 +42,6 @@ inline double initial_c(const operands& o, const scalars& s, std::int64_t row, s
   return data::decode(o.c.type, data::word(o.c, data::index_of(o.c, row, col)));
 }
 
-// Neighbouring selected rows of one matrix C with the same B.
-struct row_range {
-  std::int64_t product, b;
-  std::int64_t begin, end;  // among the selected rows
-};
-// Divides the selected rows (ascending, numbered over the batch) into ranges of at most `most`.
-std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_t> rows,
-                                  std::int64_t most);
-
 // Selected rows of AB and of |A||B|, summed in fp64, on all cores. For the r-th of `rows`, a row of
 // C, and each column j: adds the sum over k of a b to sums[r * n + j], and of |a||b| to
 // magnitudes[r * n + j]. Memory: a few MiB per thread.

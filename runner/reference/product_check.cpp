@@ -1,9 +1,5 @@
 #include "reference/product_check.hpp"
 
-#include "core/operands.hpp"
-#include "reference/epilogue.hpp"
-#include "reference/tolerance.hpp"
-
 #include <cmath>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "reference/tolerance.hpp"
 
 #include "core/operands.hpp"
-#include "core/problem.hpp"
 #include "data/contents.hpp"
 #include "reference/product.hpp"
 
@@ -36,6 +35,24 @@ accumulators declared_sums(kzoo_precision declared) {
 }
 
 bool is_whole(double x) { return std::nearbyint(x) == x; }
+
+// Fills whose products, except zeros, are zero-mean and similar in magnitude.
+bool is_even(fill f) {
+  switch (f) {
+    case fill::uniform:
+    case fill::normal:
+    case fill::sparse:
+    case fill::scaled:
+    case fill::uneven:
+    case fill::unequal:
+    case fill::unequal_b:
+    case fill::specials:
+    case fill::stale:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
@@ -93,28 +110,6 @@ void tolerance::bound_norm_wise(const problem& p) {
   const auto terms = static_cast<double>(most_terms(p));
   exact_sums_ = exact_sums_ && kLevelPeak * (terms * product + start) < exact_below_;
 }
-
-namespace {
-
-// Fills whose products, except zeros, are zero-mean and similar in magnitude.
-bool is_even(fill f) {
-  switch (f) {
-    case fill::uniform:
-    case fill::normal:
-    case fill::sparse:
-    case fill::scaled:
-    case fill::uneven:
-    case fill::unequal:
-    case fill::unequal_b:
-    case fill::specials:
-    case fill::stale:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
 
 usual_errors::usual_errors(const problem& p, kzoo_precision declared) {
   const bool is_rounded = (declared == KZOO_COMPUTE_FP32 && p.dtype.c == KZOO_F32) ||

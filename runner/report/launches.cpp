@@ -4,15 +4,77 @@
 #include "core/version.hpp"
 #include "os/files.hpp"
 #include "os/text.hpp"
+#include "report/problem_table.hpp"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace kzoo::report {
 namespace {
+
+// The extent of a grid or a block, "32x16": without trailing ones.
+std::string extent_text(std::span<const std::uint32_t> extent) {
+  while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
+  return fmt::format("{}", fmt::join(extent, "x"));
+}
+
+// Calls f(problem, its cells) for each problem, in the order in which they first come.
+template <class Cell, class F>
+void for_each_problem(const std::vector<Cell>& all, const F& f) {
+  std::vector<problem> done;
+  for (const Cell& first : all) {
+    if (std::ranges::find(done, first.problem) != done.end()) continue;
+    done.push_back(first.problem);
+    std::vector<const Cell*> cells;
+    for (const Cell& c : all)
+      if (c.problem == first.problem) cells.push_back(&c);
+    f(first.problem, cells);
+  }
+}
+
+const auto& launches_of(const profile::profiled& c) { return c.found->launches; }
+const auto& launches_of(const xray::analysed& c) { return *c.found; }
+
+// Tells the launches of one cell apart.
+template <class Cell>
+std::string launch_name(const Cell& c, std::size_t index) {
+  return launches_of(c).size() == 1 ? c.kernel.name()
+                                    : fmt::format("{} #{}", c.kernel.name(), index + 1);
+}
+
+// A row for each launch, which begins with its name below `title`. A launch of which nothing else
+// is to be told is left out.
+template <class Cell, class EntriesOf>
+void add_launches(page& p, const char* title, const std::vector<const Cell*>& cells,
+                  const EntriesOf& entries_of) {
+  table t;
+  for (const Cell* c : cells) {
+    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i) {
+      std::vector<table::entry> row = entries_of(launches_of(*c)[i]);
+      if (row.empty()) continue;
+      row.insert(row.begin(), {title, launch_name(*c, i), table::align::left});
+      t.add_entries(row);
+    }
+  }
+  p.add(t);
+  p.end_section();
+}
+
+// A cell whose run failed.
+template <class Cell>
+void add_failed(page& p, const Cell& c) {
+  p.item(name_of(c.verdict), style_of(c.verdict),
+         fmt::format(" {}: {}", c.kernel.name(), c.reason));
+}
 
 namespace metric = profile::metric;
 using profile::launch;
@@ -227,11 +289,6 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
 }
 
 }  // namespace
-
-std::string extent_text(std::span<const std::uint32_t> extent) {
-  while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
-  return fmt::format("{}", fmt::join(extent, "x"));
-}
 
 std::string kernel_text(const std::string& demangled) {
   constexpr std::size_t kLongest = 60;

@@ -2,17 +2,10 @@
 // Counts of profile and xray as tables, with a row for each launch, problem by problem.
 
 #include "profile/ncu.hpp"
-#include "report/problem_table.hpp"
+#include "report/page.hpp"
 #include "xray/counters.hpp"
 
-#include <fmt/format.h>
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace kzoo::report {
 
@@ -20,8 +13,6 @@ void add_profile(page& p, const profile::document& d);
 
 // short_kernel_name(), at a length that fits a table.
 std::string kernel_text(const std::string& demangled);
-// The extent of a grid or a block, "32x16": without trailing ones.
-std::string extent_text(std::span<const std::uint32_t> extent);
 
 void add_xray(page& p, const xray::document& d);
 // The lines of every kernel's source, annotated.
@@ -29,54 +20,5 @@ void add_xray_lines(page& p, const xray::document& d);
 
 // "global load 4 B: 4096 requests, 4.00 sectors each (ideal 4.00)"
 std::string counts_text(const xray::line_counts& l);
-
-// Calls f(problem, its cells) for each problem, in the order in which they first come.
-template <class Cell, class F>
-void for_each_problem(const std::vector<Cell>& all, const F& f) {
-  std::vector<problem> done;
-  for (const Cell& first : all) {
-    if (std::ranges::find(done, first.problem) != done.end()) continue;
-    done.push_back(first.problem);
-    std::vector<const Cell*> cells;
-    for (const Cell& c : all)
-      if (c.problem == first.problem) cells.push_back(&c);
-    f(first.problem, cells);
-  }
-}
-
-inline const auto& launches_of(const profile::profiled& c) { return c.found->launches; }
-inline const auto& launches_of(const xray::analysed& c) { return *c.found; }
-
-// Tells the launches of one cell apart.
-template <class Cell>
-std::string launch_name(const Cell& c, std::size_t index) {
-  return launches_of(c).size() == 1 ? c.kernel.name()
-                                    : fmt::format("{} #{}", c.kernel.name(), index + 1);
-}
-
-// A row for each launch, which begins with its name below `title`. A launch of which nothing else
-// is to be told is left out.
-template <class Cell, class EntriesOf>
-void add_launches(page& p, const char* title, const std::vector<const Cell*>& cells,
-                  const EntriesOf& entries_of) {
-  table t;
-  for (const Cell* c : cells) {
-    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i) {
-      std::vector<table::entry> row = entries_of(launches_of(*c)[i]);
-      if (row.empty()) continue;
-      row.insert(row.begin(), {title, launch_name(*c, i), table::align::left});
-      t.add_entries(row);
-    }
-  }
-  p.add(t);
-  p.end_section();
-}
-
-// A cell whose run failed.
-template <class Cell>
-void add_failed(page& p, const Cell& c) {
-  p.item(name_of(c.verdict), style_of(c.verdict),
-         fmt::format(" {}: {}", c.kernel.name(), c.reason));
-}
 
 }  // namespace kzoo::report

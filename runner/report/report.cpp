@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 namespace kzoo::report {
 namespace {
@@ -149,6 +150,52 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
   p.end_section();
 }
 
+// Over all problems: the kernels that have a reason, each with the problems on which it has it.
+struct shared_reason {
+  kzoo::verdict verdict;
+  std::string text;
+  std::vector<std::string> kernels;  // in order
+  std::map<std::string, std::vector<std::size_t>> problems;
+
+  std::size_t cells() const {
+    std::size_t count = 0;
+    for (const auto& [kernel, on] : problems) count += on.size();
+    return count;
+  }
+  bool is_repeated() const { return cells() > kernels.size(); }  // by one kernel, elsewhere
+};
+
+std::vector<shared_reason> shared_reasons(const document& d) {
+  std::vector<shared_reason> all;
+  std::map<std::pair<kzoo::verdict, std::string>, std::size_t> places;  // in that list
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    for (const reason& r : reasons(d, i)) {
+      if (r.errors) continue;
+      const auto [place, is_new] = places.try_emplace({r.verdict, r.text}, all.size());
+      if (is_new) all.push_back({r.verdict, r.text, {}, {}});
+      shared_reason& shared = all[place->second];
+      for (const std::string& name : r.kernels) {
+        if (!shared.problems.contains(name)) shared.kernels.push_back(name);
+        shared.problems[name].push_back(i);
+      }
+    }
+  }
+  return all;
+}
+
+// The first words of a report's last line: what it comes to.
+struct closing_words {
+  std::string_view words;
+  style look;
+};
+
+// "ok" is for runs in which every check was made and nothing failed.
+closing_words closing_words_for(bool right, const results::coverage& covered) {
+  if (!right) return {"FAILED", style::bad};
+  if (!covered.complete()) return {"PARTLY CHECKED", style::bold};
+  return {"ok", style::good};
+}
+
 // With a [pivot], the kernels that declined over all problems: a line for each reason.
 void add_declined(page& p, const document& d) {
   for (const shared_reason& r : shared_reasons(d)) {
@@ -248,12 +295,6 @@ void add_overview(page& p, const document& d) {
   add_agreement(p, d);
 }
 
-closing_words closing_words_for(bool right, const results::coverage& covered) {
-  if (!right) return {"FAILED", style::bad};
-  if (!covered.complete()) return {"PARTLY CHECKED", style::bold};
-  return {"ok", style::good};
-}
-
 void add_closing(page& p, const document& d) {
   const agreed pairs = agreement_of_all(d);
   add_repeated(p, d);
@@ -315,30 +356,6 @@ std::string names_of(const std::vector<std::string>& kernels, std::size_t room) 
       fmt::format("{} kernels of {}", kernels.size(), fmt::join(plugins, ", "));
   if (plugins.size() < 2 || width(folded) <= room) return folded;
   return fmt::format("{} kernels of {} plugins", kernels.size(), plugins.size());
-}
-
-std::size_t shared_reason::cells() const {
-  std::size_t count = 0;
-  for (const auto& [kernel, on] : problems) count += on.size();
-  return count;
-}
-
-std::vector<shared_reason> shared_reasons(const document& d) {
-  std::vector<shared_reason> all;
-  std::map<std::pair<kzoo::verdict, std::string>, std::size_t> places;  // in that list
-  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
-    for (const reason& r : reasons(d, i)) {
-      if (r.errors) continue;
-      const auto [place, is_new] = places.try_emplace({r.verdict, r.text}, all.size());
-      if (is_new) all.push_back({r.verdict, r.text, {}, {}});
-      shared_reason& shared = all[place->second];
-      for (const std::string& name : r.kernels) {
-        if (!shared.problems.contains(name)) shared.kernels.push_back(name);
-        shared.problems[name].push_back(i);
-      }
-    }
-  }
-  return all;
 }
 
 void told_failures::remove_from(std::vector<reason>& reasons) {

@@ -7,7 +7,6 @@
 #include "results/document.hpp"
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,18 +27,6 @@ struct reason {
 std::vector<reason> reasons(const results::document& d, std::size_t problem);
 // "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".
 std::string names_of(const std::vector<std::string>& kernels, std::size_t room);
-
-// Over all problems: the kernels that have a reason, each with the problems on which it has it.
-struct shared_reason {
-  kzoo::verdict verdict;
-  std::string text;
-  std::vector<std::string> kernels;  // in order
-  std::map<std::string, std::vector<std::size_t>> problems;
-
-  std::size_t cells() const;
-  bool is_repeated() const { return cells() > kernels.size(); }  // by one kernel, elsewhere
-};
-std::vector<shared_reason> shared_reasons(const results::document& d);
 
 // The failures that a report has told so far.
 class told_failures {
@@ -70,14 +57,6 @@ void add_overview(page& p, const results::document& d);
 // The failures that several problems share, and the closing line: how many cells have which
 // verdict.
 void add_closing(page& p, const results::document& d);
-
-// The first words of a report's last line: what it comes to.
-struct closing_words {
-  std::string_view words;
-  style look;
-};
-// "ok" is for runs in which every check was made and nothing failed.
-closing_words closing_words_for(bool right, const results::coverage& covered);
 
 // The complete report, including how it was measured.
 std::string full_report(const results::document& d, const view& v);

@@ -1,7 +1,6 @@
 #include "setup/plan.hpp"
 
 #include "client/plugin_client.hpp"
-#include "devices/devices.hpp"
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
@@ -15,9 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace kzoo::setup {

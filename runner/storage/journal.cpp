@@ -18,7 +18,6 @@
 #include <fstream>
 #include <optional>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace kzoo::storage {
@@ -86,10 +85,8 @@ void make_folder_of(const fs::path& file) {
 // Only this puts the directory entry of a new file on disk.
 void sync_folder_of(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  fsync(fd);
-  close(fd);
+  const descriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.fd() >= 0) fsync(opened.fd());
 }
 
 // Reads lines that end in a line break; any rest is incomplete.
@@ -158,13 +155,6 @@ json journal_schema() {
              {"required", {"resumed", "host", "process", "note"}}}}}};
 }
 
-journal::journal(fs::path file, int fd) : file_(std::move(file)), fd_(fd) {}
-journal::journal(journal&& other) noexcept
-    : file_(std::move(other.file_)), fd_(std::exchange(other.fd_, -1)) {}
-journal::~journal() {
-  if (fd_ >= 0) close(fd_);
-}
-
 journal journal::create(const fs::path& file) {
   make_folder_of(file);
   const int fd = open_locked(file, kNew);
@@ -198,7 +188,7 @@ journal journal::create_or_reopen(const fs::path& file, const announce& waits) {
 }
 
 void journal::cut_off(std::uint64_t whole_bytes) {
-  if (ftruncate(fd_, static_cast<off_t>(whole_bytes)) == 0) return;
+  if (ftruncate(fd_.fd(), static_cast<off_t>(whole_bytes)) == 0) return;
   input::refuse(file_.string(), "cannot be continued: " + errno_words());
 }
 
@@ -223,9 +213,9 @@ void journal::write(const json& line) {
   // Usually a single write. On a full disk the next write reports the reason.
   std::string_view rest = text;
   ssize_t written = 0;
-  while (!rest.empty() && (written = ::write(fd_, rest.data(), rest.size())) > 0)
+  while (!rest.empty() && (written = ::write(fd_.fd(), rest.data(), rest.size())) > 0)
     rest.remove_prefix(static_cast<std::size_t>(written));
-  if (rest.empty() && fsync(fd_) == 0) return;
+  if (rest.empty() && fsync(fd_.fd()) == 0) return;
   throw not_stored(
       fmt::format("{} cannot be written: {}", file_.string(),
                   errno == EFBIG ? "files may not become that large (ulimit -f)" : errno_words()));

@@ -2,6 +2,7 @@
 // A journal: the results of a run as JSON lines, written while it runs: a head, then a line for
 // each finished cell (docs/formats.md). An interruption loses no finished cell.
 
+#include "os/posix.hpp"
 #include "results/document.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace kzoo::storage {
 
@@ -52,10 +54,6 @@ class journal {
   static journal create_or_reopen(const std::filesystem::path& file,
                                   const std::function<void(const std::string& words)>& waits);
 
-  journal(journal&& other) noexcept;
-  journal& operator=(journal&&) = delete;
-  ~journal();
-
   const std::filesystem::path& file() const { return file_; }
   // Cuts off the incomplete line after `whole_bytes`.
   void cut_off(std::uint64_t whole_bytes);
@@ -65,11 +63,11 @@ class journal {
   void add(const results::document& d, std::span<const results::cell> so_far);
 
  private:
-  journal(std::filesystem::path file, int fd);
+  journal(std::filesystem::path file, int fd) : file_(std::move(file)), fd_(fd) {}
   void write(const nlohmann::ordered_json& line);
 
   std::filesystem::path file_;
-  int fd_;
+  descriptor fd_;
 };
 
 struct journal_content {

@@ -152,6 +152,31 @@ bool any_zero(std::span<const double> times) {
   return std::ranges::any_of(times, [](double ms) { return ms <= 0; });
 }
 
+// Twice the negative log-likelihood of one kernel's medians. Each difference between successive
+// processes is normal around 0, so a slow drift of clocks hardly counts.
+double unlikelihood(const std::vector<process_median>& medians, const process_spread& s) {
+  double total = 0;
+  for (std::size_t i = 1; i < medians.size(); ++i) {
+    const process_median &x = medians[i - 1], &y = medians[i];
+    const double mean = std::midpoint(x.ms, y.ms), between = deviation(s, mean);
+    const double none = 1e-6 * mean;  // no clock resolves less
+    const double variance = x.standard_error * x.standard_error +
+                            y.standard_error * y.standard_error +
+                            2 * (between * between + none * none);
+    total += std::log(variance) + (x.ms - y.ms) * (x.ms - y.ms) / variance;
+  }
+  return total;
+}
+
+// 0, then values from `least` to `most` in equal logarithmic steps.
+std::vector<double> logarithmic(double least, double most) {
+  constexpr int kSteps = 100;
+  std::vector<double> values{0};
+  for (int i = 0; i <= kSteps; ++i)
+    values.push_back(least * std::pow(most / least, i / double(kSteps)));
+  return values;
+}
+
 }  // namespace
 
 std::optional<interval> interval_of_median(std::span<const double> values) {
@@ -188,35 +213,6 @@ ratio ratio_of_medians(const summary& a, const summary& b) {
   });
   return r;
 }
-
-namespace {
-
-// Twice the negative log-likelihood of one kernel's medians. Each difference between successive
-// processes is normal around 0, so a slow drift of clocks hardly counts.
-double unlikelihood(const std::vector<process_median>& medians, const process_spread& s) {
-  double total = 0;
-  for (std::size_t i = 1; i < medians.size(); ++i) {
-    const process_median &x = medians[i - 1], &y = medians[i];
-    const double mean = std::midpoint(x.ms, y.ms), between = deviation(s, mean);
-    const double none = 1e-6 * mean;  // no clock resolves less
-    const double variance = x.standard_error * x.standard_error +
-                            y.standard_error * y.standard_error +
-                            2 * (between * between + none * none);
-    total += std::log(variance) + (x.ms - y.ms) * (x.ms - y.ms) / variance;
-  }
-  return total;
-}
-
-// 0, then values from `least` to `most` in equal logarithmic steps.
-std::vector<double> logarithmic(double least, double most) {
-  constexpr int kSteps = 100;
-  std::vector<double> values{0};
-  for (int i = 0; i <= kSteps; ++i)
-    values.push_back(least * std::pow(most / least, i / double(kSteps)));
-  return values;
-}
-
-}  // namespace
 
 double deviation(const process_spread& s, double median_ms) {
   return std::hypot(s.ms, s.share * median_ms);

@@ -28,7 +28,7 @@
 #include "worker/prepared_kernel.hpp"
 
 #include <nlohmann/json_fwd.hpp>
-#ifdef KZOO_NVTX
+#ifdef KZOO_HAS_CUDA
 #include <nvtx3/nvtx3.hpp>
 #endif
 
@@ -43,7 +43,7 @@ namespace kzoo::worker {
 // NVTX ranges in the domain "kernel-zoo", for Nsight Systems' timeline and Nsight Compute's
 // filters. Without a tool a range costs two tests of a pointer. No range is inside a timed region.
 // A build without CUDA has none.
-#ifdef KZOO_NVTX
+#ifdef KZOO_HAS_CUDA
 struct nvtx_domain {
   static constexpr const char* name = "kernel-zoo";
 };
