@@ -67,14 +67,12 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     kzoo::wait_group<0>();
     __syncthreads();  // the stages are free
     reduce_slices<Tile>(stages, sums, acc);
-    const int slot = work.slot(block, at == work.begin(block));
-    for_own_rows<Tile>([&](int i) {
-      if (k_tiles == work.k_tiles) {  // the whole tile, not a part
-        common::store_row_inside<kAligned>(g, coords, i, acc[i]);
-      } else {
-        sums.store_row(slot, i, acc[i]);
-      }
-    });
+    if (k_tiles == work.k_tiles) {  // the whole tile, not a part
+      for_own_rows<Tile>([&](int i) { common::store_row_inside<kAligned>(g, coords, i, acc[i]); });
+    } else {
+      const int slot = work.slot(block, at == work.begin(block));
+      for_own_rows<Tile>([&](int i) { sums.store_row(slot, i, acc[i]); });
+    }
     at += k_tiles;
     __syncthreads();  // reduce_slices has used the stages
   }
