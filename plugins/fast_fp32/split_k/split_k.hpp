@@ -60,6 +60,14 @@ __device__ __forceinline__ void own_sums(float* shared, const common::partial_su
   }
 }
 
+// Float4 number v of the thread's own rows, in a slot of the partial sums.
+template <class Tile>
+__device__ __forceinline__ float4& own_part(const common::partial_sums<Tile>& sums, int slot,
+                                            int v) {
+  const std::int64_t first = (std::int64_t{slot} * Tile::kOwnVec4s + v) * Tile::kBlockThreads;
+  return sums.slots[first + Tile::block_thread()];
+}
+
 // As many parts are read at a time as half of a thread's registers can hold: each read takes as
 // long as the way to L2 and back, however little it brings.
 template <class Tile>
@@ -75,7 +83,6 @@ __device__ __forceinline__ void add_parts(const common::stream_k& work,
                                           const common::partial_sums<Tile>& sums, int first,
                                           int last, bool begins, float4 (&total)[Tile::kOwnVec4s]) {
   constexpr int kAtOnce = kPartsAtOnce<Tile>;
-  const int first_own = Tile::own_row() * sums.kPerRow;
 #pragma unroll
   for (float4& each : total) each = make_float4(0, 0, 0, 0);
 #pragma unroll 1
@@ -85,7 +92,7 @@ __device__ __forceinline__ void add_parts(const common::stream_k& work,
     for (int i = 0; i < kAtOnce; ++i) {
       const int block = min(from + i, last), slot = work.slot(block, begins || block > first);
 #pragma unroll
-      for (int v = 0; v < Tile::kOwnVec4s; ++v) parts[i][v] = __ldcg(&sums.at(slot, first_own + v));
+      for (int v = 0; v < Tile::kOwnVec4s; ++v) parts[i][v] = __ldcg(&own_part(sums, slot, v));
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
@@ -187,8 +194,7 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     at += k_tiles;
     if (k_tiles < work.k_tiles) {
 #pragma unroll
-      for (int v = 0; v < Tile::kOwnVec4s; ++v)
-        sums.at(slot, Tile::own_row() * sums.kPerRow + v) = own[v];
+      for (int v = 0; v < Tile::kOwnVec4s; ++v) own_part(sums, slot, v) = own[v];
       const std::int64_t begin = std::int64_t{tile} * work.k_tiles;
       const int from = work.sk_block_of(begin), to = work.sk_block_of(begin + work.k_tiles - 1);
       if (!arrivals.is_last(tile, to - from + 1)) continue;
