@@ -63,7 +63,9 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, Tile::kBlocksPerSm)
   const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * Tile::kBM, col0 = tile.col * Tile::kBN;
   const int k_tiles = kzoo::ceil_div(g.k, Tile::kBK);
-  const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
+  // The same in all lanes. The shuffle lets the compiler know it: else it would compute wgmma's
+  // descriptors in each lane, and not once for the warp, in uniform registers.
+  const int warpgroup = __shfl_sync(~0u, threadIdx.x / kzoo::kWarpgroup, 0);
   if (warpgroup == Tile::kWarpgroups) {
     if (threadIdx.x % kzoo::kWarpgroup == 0)
       produce<G, Tile>(maps, k_tiles, row0, col0, stages, sync);
