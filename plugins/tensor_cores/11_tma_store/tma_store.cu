@@ -144,6 +144,6 @@ using variant = tma::tile_variant<traits<tiling<BM, BN, Stages>>>;
 }  // namespace tma_store
 
 KZOO_PLUGIN("tma_store", "C rounded into shared memory, and stored by TMA",
-            (kzoo::variant<tma_store::variant<128, 128, 6>>("128x128x64", "6 stages")),
+            (kzoo::variant<tma_store::variant<128, 128, 5>>("128x128x64", "5 stages")),
             (kzoo::variant<tma_store::variant<128, 256, 4>>("128x256x64",
                                                             "4 stages; for large matrices")));
