@@ -2,7 +2,7 @@
 // across the barrier between two k tiles.
 //
 //   global memory  --copy_async-->  stages  --load_from_shared-->  fragments  --mma_sync-->  acc
-//                   kStages - 1 k tiles ahead             one k step ahead
+//                    kStages k tiles ahead               one k step ahead
 
 #include <kzoo/threadblock_swizzle.hpp>
 #include <tensor_cores/common/vector_variant.hpp>
@@ -35,16 +35,15 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     }
     kzoo::commit_group();
   };
-  for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) load(k_tile);
+  for (int k_tile = 0; k_tile < Tile::kStages; ++k_tile) load(k_tile);
 
   accumulators<Tile> acc;  // (WM, WN) of a warp
   fill_zero<Tile>(acc);
   fragments<E, Tile> sets[2];             // (WM, 16) of A and (16, WN) of B, each
-  kzoo::wait_group<Tile::kStages - 2>();  // all but the youngest kStages - 2 have arrived
+  kzoo::wait_group<Tile::kStages - 1>();  // all but the youngest kStages - 1 have arrived
   __syncthreads();                        // k tile 0 is complete
   sets[0].load(stages, 0);
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    load(k_tile + Tile::kStages - 1);  // where k tile k_tile - 1 was, which all warps have read
     const E* stage = stages + k_tile % Tile::kStages * Tile::kStage;
     const E* next_stage = stages + (k_tile + 1) % Tile::kStages * Tile::kStage;
 #pragma unroll
@@ -55,6 +54,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
         kzoo::wait_group<Tile::kStages - 2>();
         __syncthreads();  // the next k tile is complete, and all warps have read this one
         sets[0].load(next_stage, 0);
+        load(k_tile + Tile::kStages);  // where this one was
       }
       sets[step % 2].multiply(acc);
     }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace wmma_tiles {
 
@@ -50,9 +51,7 @@ struct tiling {
 
 // A warp's tile of C.
 template <class Tile>
-using accumulators =
-    wmma::fragment<wmma::accumulator, kFragment, kFragment, kFragment, float>[Tile::kRows]
-                                                                             [Tile::kCols];
+using accumulators = wmma::fragment<wmma::accumulator, 16, 16, 16, float>[Tile::kRows][Tile::kCols];
 
 template <class Tile>
 __device__ __forceinline__ void fill_zero(accumulators<Tile>& acc) {
@@ -70,19 +69,15 @@ struct fragments {
   wmma::fragment<wmma::matrix_b, 16, 16, 16, E, wmma::row_major> b[Tile::kCols];
 
   __device__ __forceinline__ void load(const E* stage, int k) {
-    using a_tile = typename Tile::a_tile;
-    using b_tile = typename Tile::b_tile;
+    const E* a_from = stage + Tile::a_tile::offset(Tile::warp_row(), k);
+    const E* b_from = stage + Tile::a_tile::kElements + Tile::b_tile::offset(k, Tile::warp_col());
 #pragma unroll
-    for (int i = 0; i < Tile::kRows; ++i) {
-      const E* from = stage + a_tile::offset(Tile::warp_row() + i * kFragment, k);
-      kzoo::load_from_shared(a[i], from, a_tile::kRowLength);
-    }
+    for (int i = 0; i < Tile::kRows; ++i)
+      kzoo::load_from_shared(a[i], a_from + Tile::a_tile::offset(i * kFragment, 0),
+                             Tile::a_tile::kRowLength);
 #pragma unroll
-    for (int j = 0; j < Tile::kCols; ++j) {
-      const E* from =
-          stage + a_tile::kElements + b_tile::offset(k, Tile::warp_col() + j * kFragment);
-      kzoo::load_from_shared(b[j], from, b_tile::kRowLength);
-    }
+    for (int j = 0; j < Tile::kCols; ++j)
+      kzoo::load_from_shared(b[j], b_from + j * kFragment, Tile::b_tile::kRowLength);
   }
 
   __device__ __forceinline__ void multiply(accumulators<Tile>& acc) const {
@@ -94,6 +89,25 @@ struct fragments {
   }
 };
 
+// Eight neighbours of C, from sums in shared memory: as one word of 16 bytes where they are one.
+template <class G>
+__device__ __forceinline__ void store_eight(G g, int row, int col, const float* sums) {
+  struct alignas(16) word {
+    typename G::c_type c[8];
+  };
+  auto* const to = reinterpret_cast<word*>(g.c + row * g.ldc + col);
+  if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || row >= g.m || col + 8 > g.n) {
+#pragma unroll 1
+    for (int i = 0; i < 8; ++i) g.store_inside(row, col + i, sums[i]);
+    return;
+  }
+  word eight = g.beta != 0 ? *to : word{};
+  g.c = eight.c;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) g.store(0, i, sums[i]);
+  *to = eight;
+}
+
 // The epilogue: a warp's fragments go into C a row of fragments at a time, through shared memory of
 // the warp's own, because WMMA does not say which elements of a fragment a thread holds. All
 // threads call this when they have read the last stage; the block's tile begins at (row0, col0) of
@@ -101,20 +115,19 @@ struct fragments {
 template <class Tile, class G>
 __device__ __forceinline__ void store(const G& g, const accumulators<Tile>& acc, void* shared,
                                       int row0, int col0) {
-  using c_tile = typename Tile::c_tile;
-  float* rows = static_cast<float*>(shared) + threadIdx.x / 32 * c_tile::kElements;
+  float* rows = static_cast<float*>(shared) + threadIdx.x / 32 * Tile::c_tile::kElements;
 #pragma unroll
   for (int i = 0; i < Tile::kRows; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::kCols; ++j)
-      wmma::store_matrix_sync(rows + j * kFragment, acc[i][j], c_tile::kRowLength,
+      wmma::store_matrix_sync(rows + j * kFragment, acc[i][j], Tile::c_tile::kRowLength,
                               wmma::mem_row_major);
     __syncwarp();  // the rows are complete
-#pragma unroll 4
-    for (int at = threadIdx.x % 32; at < kFragment * c_tile::kCols; at += 32) {
-      const int row = at / c_tile::kCols, col = at % c_tile::kCols;
-      g.store_inside(row0 + Tile::warp_row() + i * kFragment + row, col0 + Tile::warp_col() + col,
-                     rows[c_tile::offset(row, col)]);
+#pragma unroll
+    for (int at = threadIdx.x % 32 * 8; at < kFragment * Tile::c_tile::kCols; at += 32 * 8) {
+      const int row = at / Tile::c_tile::kCols, col = at % Tile::c_tile::kCols;
+      store_eight(g, row0 + Tile::warp_row() + i * kFragment + row, col0 + Tile::warp_col() + col,
+                  rows + Tile::c_tile::offset(row, col));
     }
     __syncwarp();  // all lanes have read them
   }
