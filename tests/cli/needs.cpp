@@ -46,7 +46,7 @@ TEST_CASE("what a command needs is in its arguments and in its experiment", "[cl
            {"run --layouts nt,tn --quiet steps.toml --json -", steps},
            {"check steps --verify full", steps},
            {"run steps --device=cpu --plugins mma:8x8", "device cpu\nplugin cublas\nplugin mma\n"},
-           {"quick --device auto", "device auto\nplugins\n"},
+           {"quick-all --device auto", "device auto\nplugins\n"},
            {"quick --plugins naive,./own.cu,'m*'", "device auto\nplugin naive\nplugins\n"},
            {"quick --plugins ./kernels.toml", "device auto\nlauncher\n"},
            {"run --sizes 64 --device cuda:2", "device cuda\nexperiment\n"},

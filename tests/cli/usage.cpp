@@ -100,7 +100,7 @@ TEST_CASE("what a shell completes is what there is", "[cli]") {
     CHECK(offered("runner " + command + " --") == options);
   }
   CHECK(offered("runner desc") == set{"describe"});
-  CHECK(offered("runner quic") == set{"quick"});
+  CHECK(offered("runner quic") == set{"quick", "quick-all"});
   CHECK(offered("/usr/bin/runner quick --plugins serial,naiv") == set{"serial,naive"});
   CHECK(offered("runner validate naive:") == set{"naive:8x8", "naive:16x16", "naive:32x32"});
   CHECK(offered("runner run quick --device=cp") == set{"--device=cpu"});

@@ -151,7 +151,7 @@ nvcc=CUDACXX=$work/bin/nvcc-stand-in
 
 what='without nvcc and GPU'
 zoo run
-expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml"
 what='with nvcc alone'
 zoo "$nvcc" run quick
@@ -170,6 +170,21 @@ expect output "$out" "*runner run $work/tree/configs/experiments/ladder.toml"
 zoo "$nvcc" CAPABILITY=9.0 run --device cpu
 expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml --device cpu"
+what='every variant, of the steps on a GPU and of all plugins in the simulator'
+echo 'device = "auto"' >"$work/tree/configs/experiments/quick-all.toml"
+cp "$work"/tree/configs/experiments/ladder{,-all}.toml
+zoo "$nvcc" CAPABILITY=9.0 run --all
+expect output "$out" "*runner run $work/tree/configs/experiments/ladder-all.toml"
+zoo run --device cpu --all --md x
+expect output "$out" "*runner run $work/tree/configs/experiments/quick-all.toml --device cpu --md x"
+zoo run quick --all
+expect output "$out" '*zoo: --all is for a run that names no experiment'
+expect 'exit code' "$code" 2
+what='an exercise, which needs the runner alone'
+zoo learn 05
+expect calls "$calls" '*build --target runner'
+zoo learn
+expect calls "$calls" ''
 what='a driver that is too old'
 zoo "$nvcc" CAPABILITY=9.0 OLD_DRIVER=yes run
 expect calls "$calls" $'*build --target runner kzoo_cuda_*\nbuild --target plugins_cpu'
@@ -193,7 +208,7 @@ expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive kz
 expect output "$out" '*runner submit ladder --device cpu --shards 4 -- --partition=none'
 what='a GPU that is hidden'
 zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
-expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
+expect calls "$calls" $'*build --target runner kzoo_cpu_naive kzoo_cpu_tiled\nbuild --target plugins_cpu'
 what='an nvcc that does not compile with the g++ that is here'
 old=CUDACXX=$work/bin/old-nvcc
 zoo "$old" run quick --device cpu
@@ -218,7 +233,7 @@ zoo "$old" setup --cuda
 expect calls "$calls" 'pip *--require-hashes*/scripts/cuda-13.0.txt'
 what='a GPU without nvcc'
 zoo CAPABILITY=9.0 run
-expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
+expect calls "$calls" $'*build --target runner kzoo_cpu_naive kzoo_cpu_tiled\nbuild --target plugins_cpu'
 expect output "$out" '*zoo setup --cuda*'
 what='a device that is asked for'
 zoo "$nvcc" run quick --device cuda:1

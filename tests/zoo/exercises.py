@@ -1,0 +1,113 @@
+"""The exercises of the course: each starter can be made, fails with the words of its page, and passes when it is mended.
+
+exercises.py RUNNER: all are made, some are judged; all with KZOO_ALL_EXERCISES=1, which takes minutes.
+"""
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import learn
+
+RUNNER = str(Path(sys.argv.pop(1)).resolve())
+SAMPLE = ("01", "03", "05", "12", "t05", "t08")
+ALL = os.environ.get("KZOO_ALL_EXERCISES") == "1"
+EXERCISES = {exercise.number: exercise for exercise in learn.exercises()}
+JUDGED = [EXERCISES[number] for number in (EXERCISES if ALL else SAMPLE)]
+
+
+def in_order(parts: list[str], text: str) -> bool:
+    at = 0
+    for part in parts:
+        at = text.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def printed(numbers: list[str]) -> tuple[int, str]:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = learn.main(RUNNER, numbers)
+    return code, out.getvalue()
+
+
+class Exercises(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="exercises ")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.addCleanup(os.chdir, Path.cwd())
+        os.chdir(self.folder)
+
+    def test_each_step_has_one(self) -> None:
+        steps = [
+            step
+            for ladder in learn.LADDERS
+            for step in (learn.ROOT / "plugins" / ladder).glob("[0-9]*")
+        ]
+        self.assertEqual({exercise.folder for exercise in EXERCISES.values()}, set(steps))
+
+    def test_each_can_be_made_and_says_what_to_do(self) -> None:
+        for exercise in EXERCISES.values():
+            with self.subTest(exercise.number):
+                code, text = printed([exercise.number])
+                self.assertEqual(code, 0)
+                self.assertIn(f"./zoo learn {exercise.number}", text)
+                self.assertNotIn("<!--", (self.folder / exercise.plugin / "README.md").read_text())
+                self.assertTrue(exercise.says or exercise.goal)
+
+    def test_what_is_there_is_not_overwritten(self) -> None:
+        source = learn.set_up(EXERCISES["01"], RUNNER, self.folder)
+        source.write_text("mine")
+        with self.assertRaisesRegex(SystemExit, "my_naive"):
+            learn.set_up(EXERCISES["01"], RUNNER, self.folder)
+        self.assertEqual(source.read_text(), "mine")
+
+    def test_a_number_that_is_none(self) -> None:
+        code, text = printed(["99"])
+        self.assertEqual((code, "not '99'" in text), (2, True))
+        self.assertIn("05           10  float4", printed([])[1])
+
+    def test_starters_fail_as_their_pages_say(self) -> None:
+        def judged(exercise: learn.Exercise) -> tuple[learn.Exercise, int, str]:
+            source = learn.set_up(exercise, RUNNER, self.folder)
+            said = learn.judge(exercise, RUNNER, source)
+            return exercise, said.returncode, said.stdout + said.stderr
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for exercise, code, text in pool.map(judged, JUDGED):
+                with self.subTest(exercise.number):
+                    self.assertEqual(code, 1 if exercise.says else 0, text)
+                    self.assertTrue(in_order(exercise.says, text), text)
+
+    def test_a_mended_starter_is_solved(self) -> None:
+        for exercise in (EXERCISES["03"], EXERCISES["06"]):
+            source = learn.set_up(exercise, RUNNER, self.folder)
+            for _, before, after in exercise.changes:
+                source.write_text(learn.change(source.read_text(), after, before))
+            code, text = printed([exercise.number])
+            self.assertEqual(code, 0, text)
+            self.assertIn("solved. The prediction: ", text)
+
+    def test_goals_are_what_the_steps_reach_and_starters_do_not(self) -> None:
+        for exercise in EXERCISES.values():
+            if exercise.goal is None or (exercise.number != "02" and not ALL):
+                continue
+            with self.subTest(exercise.number):
+                source = learn.set_up(exercise, RUNNER, self.folder)
+                code, text = printed([exercise.number])
+                self.assertEqual(code, 1)
+                self.assertIn("the goal is", text)
+                source.write_text((exercise.folder / f"{exercise.step}.cu").read_text())
+                self.assertEqual(printed([exercise.number])[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
