@@ -1,0 +1,271 @@
+"""The part of each step's README that is made: its figure, its counts and speed, its difference to the step before.
+
+course.py RUNNER --count   counts memory accesses of all steps at 128 x 128 x 128, into tests/fixtures
+course.py                  writes the parts and the figures
+course.py --check          says where they are not what it would write
+"""
+
+import difflib
+import json
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import figures
+import learn
+
+ROOT = learn.ROOT
+COUNTS = ROOT / "tests" / "fixtures" / "course-counts.json"
+BEGIN, END = "<!-- made by scripts/course.py -->\n", "<!-- /made -->\n"
+# One variant of each step on tensor cores; those of fp32 are in the experiment ladder.
+TENSOR_CORES = {
+    "wmma_simple": "64x64x32_16x16",
+    "wmma_warp_tiles": "128x128x32_64x64",
+    "wmma_stages": "128x256x32_64x64",
+    "wmma": "128x256x32_64x64",
+    "mma": "128x256x64_64x64",
+    "wgmma": "128x128x64",
+    "tma": "128x128x64",
+    "warp_specialized": "128x128x64",
+    "wide_tiles": "128x256x64",
+    "tile_scheduler": "128x256x64",
+    "tma_store": "128x256x64",
+    "clusters": "128x256x64_2x1",
+}
+# Steps whose fragments warp-wide operations load.
+FRAGMENTS = {"wmma_simple", "wmma_warp_tiles", "wmma_stages", "wmma", "mma"}
+# Stored results with the steps as they are, and the problem that a page quotes.
+RESULTS = {
+    "fp32": ("h100-ladder.json", "4096x4096x4096 f32"),
+    "tensor_cores": ("h100-tensor.json", "4096x4096x4096 bf16"),
+}
+# Steps whose source changed after these results.
+CHANGED = {"wmma", "sliced_k", "pipelined"}
+COLUMNS = {
+    "global loads: requests": ("global load", "requests"),
+    "sectors": ("global load", "sectors"),
+    "cp.async: requests": ("cp.async", "requests"),
+    "sectors of cp.async": ("cp.async", "sectors"),
+    "TMA loads": ("TMA load", "requests"),
+    "their sectors": ("TMA load", "sectors"),
+    "shared loads: requests": ("shared load", "requests"),
+    "wavefronts": ("shared load", "wavefronts"),
+    "shared stores: wavefronts": ("shared store", "wavefronts"),
+    "wgmma": ("wgmma", "requests"),
+    "wavefronts of wgmma": ("wgmma", "wavefronts"),
+    "global stores: sectors": ("global store", "sectors"),
+    "TMA stores: sectors": ("TMA store", "sectors"),
+    "barriers": ("barriers", "requests"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    folder: Path
+    variant: str
+
+    @property
+    def name(self) -> str:
+        return self.folder.name.partition("_")[2]
+
+    @property
+    def ladder(self) -> str:
+        return self.folder.parent.name
+
+    @property
+    def readme(self) -> Path:
+        return self.folder / "README.md"
+
+    @property
+    def cell(self) -> str:
+        return f"{self.name}:{self.variant}"
+
+
+def steps_of(ladder: str) -> list[Step]:
+    if ladder == "fp32":
+        experiment = (ROOT / "configs/experiments/ladder.toml").read_text(encoding="utf-8")
+        variants = dict(cell.split(":") for cell in tomllib.loads(experiment)["plugins"])
+    else:
+        variants = TENSOR_CORES
+    folders = sorted((ROOT / "plugins" / ladder).glob("[0-9]*"))
+    return [Step(folder, variants[folder.name.partition("_")[2]]) for folder in folders]
+
+
+def filled(words: str) -> str:
+    return textwrap.fill(words, 100, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def count(runner: str) -> None:
+    counts: dict[str, dict[str, dict[str, int]]] = {}
+    for ladder, dtype in (("fp32", "f32"), ("tensor_cores", "f16")):
+        problem = ROOT / "build" / "course.toml"
+        problem.write_text(f'device = "cpu"\n[problem]\nsizes = [128]\ndtype = "{dtype}"\n')
+        cells = ",".join(step.cell for step in steps_of(ladder))
+        command = [runner, "xray", str(problem), "--cell", cells, "--json", "-"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        for cell in json.loads(ran.stdout)["cells"]:
+            totals: dict[str, dict[str, int]] = {}
+            for launch in cell["launches"]:
+                for access, numbers in launch["totals"].items():
+                    total = totals.setdefault(access, {})
+                    for counter in ("requests", "sectors", "wavefronts"):
+                        if counter in numbers:
+                            total[counter] = total.get(counter, 0) + numbers[counter]
+            barriers = sum(launch["barriers"] for launch in cell["launches"])
+            counts[cell["plugin"]] = totals | {"barriers": {"requests": barriers}}
+    COUNTS.write_text(json.dumps(counts, indent=1) + "\n")
+
+
+def counted(step: Step, before: Step | None) -> str:
+    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    shown = [one for one in (before, step) if one is not None]
+    columns = [
+        (title, place)
+        for title, (access, counter) in COLUMNS.items()
+        if any(
+            (place := (access, counter)) and counts[one.name].get(access, {}).get(counter)
+            for one in shown
+        )
+    ]
+    rows = [["step", *(title for title, _ in columns)]]
+    for one in shown:
+        numbers = counts[one.name]
+        rows.append(
+            [
+                f"`{one.cell}`",
+                *(str(numbers.get(access, {}).get(counter, 0)) for _, (access, counter) in columns),
+            ]
+        )
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, "|---|" + "---:|" * len(columns))
+    note = (
+        " Loads and stores of fragments by WMMA and `ldmatrix` are not counted."
+        if step.name in FRAGMENTS
+        else ""
+    )
+    return f"**Counted** by xray at 128 x 128 x 128.{note}\n\n" + "\n".join(lines) + "\n"
+
+
+def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -> float | None:
+    for cell in cells:
+        if (cell["plugin"], cell["variant"], cell["problem"]["name"]) == (name, variant, problem):
+            return float(cell["time"]["median_ms"])
+    return None
+
+
+def measured(step: Step, before: Step | None) -> str:
+    file, problem = RESULTS[step.ladder]
+    result = json.loads((ROOT / "docs" / "results" / file).read_text(encoding="utf-8"))
+    cells = result["cells"]
+    dtype = problem.split()[1]
+    baseline = median(cells, problem, "cublas", "fp32" if dtype == "f32" else dtype)
+
+    def ratio(one: Step) -> str:
+        time = None if one.name in CHANGED else median(cells, problem, one.name, one.variant)
+        return (
+            "not measured since it was changed"
+            if time is None or baseline is None
+            else f"{baseline / time:.3g}"
+        )
+
+    earlier = ratio(before) if before is not None else ""
+    words = f"{ratio(step)} × cuBLAS" if ratio(step) else "not since the step was changed"
+    if ratio(step) and earlier:
+        words += f", after {earlier}"
+    name = result["device"]["name"]
+    return filled(
+        f"**Measured** at 4096³ in {dtype} on one {name}: {words} ([stored run](../../../docs/results/{file}))."
+    )
+
+
+def code_of(step: Step) -> list[str]:
+    """Its source without the first comment, includes and table of variants."""
+    lines: list[str] = []
+    for kind in (".hpp", ".cu"):
+        file = step.folder / (step.name + kind)
+        if not file.exists():
+            continue
+        text = file.read_text(encoding="utf-8").partition("KZOO_PLUGIN")[0]
+        text = re.sub(r"\A(?:(?://|#).*\n|\n)+", "", text)
+        lines += text.rstrip().split("\n")
+    return lines
+
+
+def difference(step: Step, before: Step) -> tuple[str, int]:
+    """As Markdown, and how many lines it adds."""
+    own = code_of(step)
+    name = rf"(?<=namespace ){before.name}\b|(?<=struct ){before.name}\b|\b{before.name}(?=_kernel\b|::)"
+    earlier = [re.sub(name, step.name, line) for line in code_of(before)]
+    lines = list(difflib.unified_diff(earlier, own, n=1, lineterm=""))[2:]
+    lines = ["" if line.startswith("@@") else line for line in lines][1:]
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    summary = f"The difference to {before.name}: {removed} lines less, {added} more"
+    return f"<details markdown>\n<summary>{summary}</summary>\n\n```diff\n" + "\n".join(
+        lines
+    ) + "\n```\n\n</details>\n", added
+
+
+def part_of(step: Step, before: Step | None, after: Step | None) -> str:
+    exercise = next(one for one in learn.exercises() if one.folder == step.folder)
+    own_text = step.readme.read_text(encoding="utf-8").partition(BEGIN)[0]
+    diff, added = difference(step, before) if before is not None else ("", len(code_of(step)))
+    minutes = max(5, round((len(own_text.split()) / 150 + added / 5) / 5) * 5)
+    parts = [
+        BEGIN + f"![{figures.CAPTIONS[step.name]}](figure.svg)\n",
+        counted(step, before),
+        measured(step, before),
+        diff,
+        filled(
+            f"**Exercise.** [{exercise.title.capitalize()}](exercise.md), {exercise.fields['minutes']} minutes: "
+            f"`./zoo learn {exercise.number}`. Reading takes about {minutes} minutes."
+            + (f" Next: [{after.name}](../{after.folder.name})." if after is not None else "")
+        )
+        + END,
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def files() -> dict[Path, str]:
+    """All that this script writes."""
+    made: dict[Path, str] = {}
+    for ladder in learn.LADDERS:
+        steps = steps_of(ladder)
+        for i, step in enumerate(steps):
+            before, after = (
+                steps[i - 1] if i > 0 else None,
+                steps[i + 1] if i + 1 < len(steps) else None,
+            )
+            text = step.readme.read_text(encoding="utf-8").partition(BEGIN)[0].rstrip()
+            made[step.readme] = f"{text}\n\n{part_of(step, before, after)}"
+            made[step.folder / "figure.svg"] = figures.figure(step.name, step.folder, step.variant)
+    return made
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[1:] == ["--count"]:
+        count(arguments[0])
+        return 0
+    old = [
+        path
+        for path, text in files().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    if arguments == ["--check"]:
+        for path in old:
+            print(
+                f"{path.relative_to(ROOT)} is not what scripts/course.py writes: python3 scripts/course.py"
+            )
+        return 1 if old else 0
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

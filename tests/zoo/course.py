@@ -1,0 +1,61 @@
+"""What scripts/course.py makes is in the tree, and its figures have the wavefronts and sectors that xray counts."""
+
+import json
+import re
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import course
+import figures
+
+COUNTS = json.loads(course.COUNTS.read_text(encoding="utf-8"))
+
+
+def drawn(name: str) -> list[int]:
+    """The numbers of sectors or wavefronts in the titles of a step's figure."""
+    [step] = [
+        one
+        for ladder in ("fp32", "tensor_cores")
+        for one in course.steps_of(ladder)
+        if one.name == name
+    ]
+    svg = figures.figure(step.name, step.folder, step.variant)
+    return [int(number) for number in re.findall(r": (\d+) (?:sector|wavefront)", svg)]
+
+
+class Course(unittest.TestCase):
+    def test_what_is_made_is_in_the_tree(self) -> None:
+        self.assertEqual(course.main(["--check"]), 0)
+
+    def test_each_step_is_counted(self) -> None:
+        for ladder in ("fp32", "tensor_cores"):
+            for step in course.steps_of(ladder):
+                self.assertGreater(sum(map(len, COUNTS[step.name].values())), 2, step.name)
+
+    def test_sectors(self) -> None:
+        for name in ("naive", "coalesced"):
+            a, b, c = drawn(name)
+            counts = COUNTS[name]
+            self.assertEqual(
+                counts["global load"]["sectors"], counts["global load"]["requests"] // 2 * (a + b)
+            )
+            self.assertEqual(
+                counts["global store"]["sectors"], counts["global store"]["requests"] * c
+            )
+
+    def test_wavefronts(self) -> None:
+        for name in ("float4", "bank_conflict_free"):
+            a, b, store = drawn(name)
+            loads, stores = COUNTS[name]["shared load"], COUNTS[name]["shared store"]
+            self.assertEqual(loads["wavefronts"], loads["requests"] // 2 * (a + b))
+            # Of five stores, four are of A's elements; the fifth stores 16 bytes of B for each lane.
+            self.assertEqual(stores["wavefronts"], stores["requests"] // 5 * (4 * store + 4))
+        a, b = drawn("warp_tiles")
+        loads = COUNTS["warp_tiles"]["shared load"]
+        self.assertEqual(loads["wavefronts"], loads["requests"] // 2 * (a + b))
+
+
+if __name__ == "__main__":
+    unittest.main()
