@@ -1,4 +1,4 @@
-"""The notebook in examples/: its cells run in order, as Jupyter would run them, without Jupyter."""
+"""The notebooks in examples/: their cells run in order, as Jupyter would run them, without Jupyter."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOK = ROOT / "examples" / "notebook" / "judge.ipynb"
+NOTEBOOKS = ROOT / "examples" / "notebook"
 
 # Runs the cells of standard input, and writes what each has printed and shown: of its last line, if
 # that is an expression, the value.
@@ -32,19 +32,25 @@ json.dump(shown, sys.stdout)
 """
 
 
-def cells() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+def cells(notebook: str) -> list[dict[str, Any]]:
+    text = (NOTEBOOKS / notebook).read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text)["cells"]
     return found
 
 
 class Notebook(unittest.TestCase):
-    def test_it_is_stored_without_what_it_printed(self) -> None:
-        for cell in cells():
-            if cell["cell_type"] == "code":
-                self.assertEqual((cell["outputs"], cell["execution_count"]), ([], None), cell["id"])
+    def test_they_are_stored_without_what_they_printed(self) -> None:
+        for notebook in ("judge.ipynb", "first_steps.ipynb"):
+            for cell in cells(notebook):
+                if cell["cell_type"] == "code":
+                    printed = (cell["outputs"], cell["execution_count"])
+                    self.assertEqual(printed, ([], None), cell["id"])
 
-    def test_its_cells_run(self) -> None:
-        sources = ["".join(cell["source"]) for cell in cells() if cell["cell_type"] == "code"]
+    def shown_by(self, notebook: str) -> dict[str, str]:
+        """What each cell has printed and shown, by its source."""
+        sources = [
+            "".join(cell["source"]) for cell in cells(notebook) if cell["cell_type"] == "code"
+        ]
         with tempfile.TemporaryDirectory(prefix="a b é ") as folder:
             places = {"PYTHONPATH": str(ROOT / "python"), "XDG_CACHE_HOME": folder}
             ran = subprocess.run(
@@ -57,7 +63,22 @@ class Notebook(unittest.TestCase):
                 env=os.environ | places,
             )
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        shown = dict(zip(sources, json.loads(ran.stdout), strict=True))
+        return dict(zip(sources, json.loads(ran.stdout), strict=True))
+
+    def test_the_first_steps_run(self) -> None:
+        shown = self.shown_by("first_steps.ipynb")
+        for beginning, words in (
+            ("NAIVE", ["PASSED", "16.5 sectors for each request where 2.5 would do"]),
+            ("COALESCED", ["PASSED", "2.50"]),
+            ("SMEM", ["PASSED", "shared loads"]),
+        ):
+            [found] = [text for source, text in shown.items() if source.startswith(beginning)]
+            for word in words:
+                with self.subTest(beginning):
+                    self.assertIn(word, found)
+
+    def test_its_cells_run(self) -> None:
+        shown = self.shown_by("judge.ipynb")
         for beginning, words in (
             ("SOURCE", ["PASSED"]),
             ("for problem in", ["32x32x32 f32 PASSED", "33x17x40 f32 PASSED", "simulator"]),
