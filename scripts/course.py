@@ -222,7 +222,7 @@ def part_of(step: Step, before: Step | None, after: Step | None) -> str:
         measured(step, before),
         diff,
         filled(
-            f"**Exercise.** [{exercise.title.capitalize()}](exercise.md), {exercise.fields['minutes']} minutes: "
+            f"**Exercise.** [{exercise.title[0].upper()}{exercise.title[1:]}](exercise.md), {exercise.fields['minutes']} minutes: "
             f"`./zoo learn {exercise.number}`. Reading takes about {minutes} minutes."
             + (f" Next: [{after.name}](../{after.folder.name})." if after is not None else "")
         )

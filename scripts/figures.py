@@ -22,6 +22,7 @@ class Svg:
     width: int = 20
     height: int = 10
     parts: list[str] = field(default_factory=list)
+    lanes_share: bool = False  # lanes of a drawn request read the same
 
     def text(self, x: float, y: float, words: str, kind: str = "") -> None:
         self.width = max(self.width, int(x + 7 * len(words)) if not kind.startswith("cell") else 0)
@@ -53,7 +54,7 @@ class Svg:
         rows: int,
         cols: int,
         cell: Callable[[int, int], tuple[str, str]],
-        width: float = 22,
+        width: float = 18,
         height: float = 18,
         row_names: Sequence[str] = (),
         col_names: Sequence[str] = (),
@@ -166,8 +167,7 @@ def draw_banks(svg: Svg, title: str, words: Sequence[int], width: int) -> None:
         row_names=[f"wavefront {number}" for number in range(len(wavefronts))],
         col_names=[str(bank) for bank in range(32)],
     )
-    if 1 < len(set(words)) < 32:
-        svg.note("Of lanes that read the same, the first is named.")
+    svg.lanes_share |= 1 < len(set(words)) < 32
 
 
 def draw_stages(svg: Svg, stages: int, ahead: int, running: int = 0) -> None:
@@ -671,4 +671,6 @@ def figure(step: str, folder: Path, variant: str) -> str:
     svg = Svg()
     draw: Callable[[Svg, Path, str], None] = globals()[step]
     draw(svg, folder, variant)
+    if svg.lanes_share:
+        svg.note("Where lanes read the same word, the first is named.")
     return str(svg)
