@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 import tomllib
 from dataclasses import dataclass
@@ -100,14 +101,16 @@ def filled(words: str) -> str:
     return textwrap.fill(words, 100, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
-def count(runner: str) -> None:
+def count(runner: str) -> str:
+    """The counts of all steps, as JSON."""
     counts: dict[str, dict[str, dict[str, int]]] = {}
     for ladder, dtype in (("fp32", "f32"), ("tensor_cores", "f16")):
-        problem = ROOT / "build" / "course.toml"
-        problem.write_text(f'device = "cpu"\n[problem]\nsizes = [128]\ndtype = "{dtype}"\n')
         cells = ",".join(step.cell for step in steps_of(ladder))
-        command = [runner, "xray", str(problem), "--cell", cells, "--json", "-"]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as problem:
+            problem.write(f'device = "cpu"\n[problem]\nsizes = [128]\ndtype = "{dtype}"\n')
+            problem.flush()
+            command = [runner, "xray", problem.name, "--cell", cells, "--json", "-"]
+            ran = subprocess.run(command, capture_output=True, text=True, check=False)
         for cell in json.loads(ran.stdout)["cells"]:
             totals: dict[str, dict[str, int]] = {}
             for launch in cell["launches"]:
@@ -118,7 +121,7 @@ def count(runner: str) -> None:
                             total[counter] = total.get(counter, 0) + numbers[counter]
             barriers = sum(launch["barriers"] for launch in cell["launches"])
             counts[cell["plugin"]] = totals | {"barriers": {"requests": barriers}}
-    COUNTS.write_text(json.dumps(counts, indent=1) + "\n")
+    return json.dumps(counts, indent=1) + "\n"
 
 
 def counted(step: Step, before: Step | None) -> str:
@@ -249,7 +252,7 @@ def files() -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     if arguments[1:] == ["--count"]:
-        count(arguments[0])
+        COUNTS.write_text(count(arguments[0]), encoding="utf-8")
         return 0
     old = [
         path

@@ -1,6 +1,6 @@
 """The exercises of the course: each starter can be made, fails with the words of its page, and passes when it is mended.
 
-exercises.py RUNNER: all are made, some are judged; all with KZOO_ALL_EXERCISES=1, which takes minutes.
+exercises.py RUNNER: all are made, some are judged; with KZOO_ALL_EXERCISES=1 all are, and steps are counted, in minutes.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import course
 import learn
 
 RUNNER = str(Path(sys.argv.pop(1)).resolve())
@@ -107,6 +108,10 @@ class Exercises(unittest.TestCase):
                 self.assertIn("the goal is", text)
                 source.write_text((exercise.folder / f"{exercise.step}.cu").read_text())
                 self.assertEqual(printed([exercise.number])[0], 0)
+
+    @unittest.skipUnless(ALL, "KZOO_ALL_EXERCISES=1 counts")
+    def test_counts_are_those_of_the_steps(self) -> None:
+        self.assertEqual(course.count(RUNNER), course.COUNTS.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
