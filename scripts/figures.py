@@ -8,7 +8,7 @@ from pathlib import Path
 
 COLOURS = ("#9ecae1", "#fdae6b", "#a1d99b", "#bcbddc", "#f4a6c0", "#d9d27a", "#8fd3c8", "#c9b29b")
 STYLE = (
-    "text{font:12px sans-serif;fill:#222}.cell{fill:#111;font-size:10px;text-anchor:middle}.title{font-weight:bold}"
+    "rect{stroke:#888;stroke-width:.5}.paper{fill:#fff;stroke:none}.empty{fill:#eee}text{font:12px sans-serif;fill:#222}.cell{fill:#111;font-size:10px;text-anchor:middle}.title{font-weight:bold}"
     "@media(prefers-color-scheme:dark){.paper{fill:#1b1f24}.empty{fill:#2d333b}text{fill:#ddd}.cell{fill:#111}"
     ".cell.faint{fill:#999}}"
 )
@@ -33,9 +33,9 @@ class Svg:
         self, x: float, y: float, width: float, height: float, colour: str, words: str = ""
     ) -> None:
         self.width = max(self.width, int(x + width) + 10)
-        mark = f'fill="{colour}"' if colour != EMPTY else 'class="empty" fill="#eee"'
+        mark = f'fill="{colour}"' if colour != EMPTY else 'class="empty"'
         self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" {mark} stroke="#888" stroke-width=".5"/>'
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" {mark}/>'
         )
         if words:
             faint = " faint" if colour == EMPTY else ""
@@ -93,7 +93,7 @@ class Svg:
         width, height = self.width + 10, self.height + 6
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
-            f'<style>{STYLE}</style>\n<rect class="paper" width="100%" height="100%" fill="#fff"/>\n'
+            f'<style>{STYLE}</style>\n<rect class="paper" width="100%" height="100%"/>\n'
             + "\n".join(self.parts)
             + "\n</svg>\n"
         )
