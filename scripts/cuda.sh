@@ -11,13 +11,20 @@ pinned_cutlass=$root/scripts/cutlass-4.2.txt
 # not, and `refusal` to why.
 nvcc='' refused='' refusal=''
 find_nvcc() {
-  local candidate fetched=''
-  ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt" || fetched=$user_toolkit/bin/nvcc
+  local candidates=("${CUDACXX-}" ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"}) folders
+  IFS=: read -ra folders <<<"$PATH"
+  candidates+=("${folders[@]/%//nvcc}" /usr/local/cuda/bin/nvcc)
+  ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt" || candidates+=("$user_toolkit/bin/nvcc")
   refused='' refusal=''
-  for candidate in "${CUDACXX-}" ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} \
-    ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"} nvcc /usr/local/cuda/bin/nvcc "$fetched"; do
-    nvcc=$(command -v "$candidate") || continue
-    ! nvcc_works || return 0
+  for nvcc in "${candidates[@]}"; do
+    if [[ -x $(command -v "$nvcc") ]]; then
+      nvcc=$(command -v "$nvcc")
+      ! nvcc_works || return 0
+    elif [[ -f $nvcc || (-n $nvcc && $nvcc == "${CUDACXX-}") ]]; then
+      why_not='failed to start: it is no program that can be run'
+    else
+      continue
+    fi
     refused=${refused:-$nvcc} refusal=${refusal:-$why_not}
   done
   nvcc=''

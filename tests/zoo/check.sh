@@ -229,6 +229,12 @@ expect output "$out" '*failing-nvcc failed to compile a file of one line: nvcc f
 expect lines "$(grep -c 'CUDAHOSTCXX\|does not compile' <<<"$out")" 0
 zoo CUDACXX="$work/bin/silent-nvcc" run quick --device cpu
 expect output "$out" '*silent-nvcc failed to compile a file of one line: it says nothing; so *: ./zoo setup --cuda fetches*runner run *'
+zoo CUDACXX="$work/bin/no-nvcc" run quick --device cpu
+expect output "$out" '*bin/no-nvcc failed to start: it is no program that can be run; so only*runner run *'
+: >"$work/bin/nvcc"
+zoo run quick --device cpu
+expect output "$out" '*bin/nvcc failed to start: it is no program that can be run; so only*runner run *'
+rm "$work/bin/nvcc"
 zoo "$old" setup --cuda
 expect calls "$calls" 'pip *--require-hashes*/scripts/cuda-13.0.txt'
 what='a GPU without nvcc'
