@@ -215,7 +215,11 @@ function sort_by(table, header, index) {
   table.tBodies[0].append(...keyed.map(([, row]) => row));
 }
 
+// Whether a table goes on to the right of what is seen.
+const mark_more = (box) => box.classList.toggle('more', box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+
 function improve_tables() {
+  const sizes = new ResizeObserver((changes) => changes.forEach((change) => mark_more(change.target)));
   for (const table of document.querySelectorAll('.scroll table')) {
     [...table.tHead.rows[0].cells].forEach((header, index) => {
       const button = element('button', {type: 'button', textContent: header.textContent});
@@ -224,6 +228,8 @@ function improve_tables() {
     });
     const box = table.parentElement;
     box.tabIndex = 0;  // so that the arrow keys scroll it where it is too wide
+    box.addEventListener('scroll', () => mark_more(box));
+    sizes.observe(box);
     if (table.tBodies[0].rows.length < 8 || !table.closest('[id^="result"]')) continue;
     const input = element('input', {type: 'search', placeholder: 'words that a row holds'});
     input.addEventListener('input', () => {
