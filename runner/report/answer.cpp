@@ -167,10 +167,12 @@ std::string subject_speed(const document& d, const cell& c) {
                      standing.empty() ? "" : ", place " + standing, over_problems(d, c));
 }
 
-// On how many problems a variant of the plugin is the fastest.
+// On how many problems a variant of the plugin is the fastest, and where it loses most.
 std::string wins_of(const document& d, const std::string& plugin) {
   std::size_t timed = 0, won = 0;
   bool mixed = false;
+  double least = 1;
+  std::string loss;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     const cell* c = best_of(d, i, plugin);
     const auto best = best_of_each(d, i);
@@ -179,10 +181,17 @@ std::string wins_of(const document& d, const std::string& plugin) {
     const standing s = standing_of(d, *c);
     won += s.place == 1 ? 1 : 0;
     mixed = mixed || s.mixed;
+    const cell* beside = fastest_beside(d, *c);
+    const double speed = beside == nullptr ? 1 : d.ratio_of(*beside, *c).value;
+    if (s.place == 1 || speed >= least) continue;
+    least = speed;
+    loss = fmt::format(", at worst {}x as fast as {} (on {})", number_text(speed),
+                       beside->kernel.name() + different_precisions(d, *c, *beside),
+                       problem_of(d, *c));
   }
   return timed < 2 ? ""
-                   : fmt::format(" {} is the fastest on {} of {} problems{}.", plugin, won, timed,
-                                 mixed ? ", among kernels of several precisions" : "");
+                   : fmt::format(" {} is the fastest on {} of {} problems{}{}.", plugin, won, timed,
+                                 mixed ? ", among kernels of several precisions" : "", loss);
 }
 
 std::string fastest_speed(const document& d, const focus& f, std::size_t problem) {

@@ -96,10 +96,14 @@ TEST_CASE("the answer does not rank precisions without saying so", "[report]") {
 }
 
 TEST_CASE("over several problems the answer counts", "[report]") {
-  const document d = run_of({"base", "slow", "fast"}, {512, 1024});
+  document d = run_of({"base", "slow", "fast"}, {512, 1024});
   CHECK(speed_of(d).starts_with("Fastest on 1024x1024x1024 f32: fast"));
   CHECK(speed_of(d).ends_with(" fast is the fastest on 2 of 2 problems."));
   CHECK_THAT(table_of(d), ContainsSubstring("fast          1.25x  1.25x"));
+  d.cells[2].time = rounds_apart({20, 20.2, 19.8});
+  CHECK(
+      speed_of(d).ends_with(" fast is the fastest on 1 of 2 problems, at worst 0.450x as fast as "
+                            "slow:8x8_4x4 (on 512x512x512 f32)."));
 }
 
 TEST_CASE("what failed comes first, by name", "[report]") {
