@@ -122,9 +122,6 @@ namespace {
 
 constexpr std::int64_t kFew = 16;  // rows or columns
 
-double multiply_adds(const problem& p) {
-  return double(p.batch) * double(p.m) * double(p.n) * double(p.k);
-}
 double matrices_bytes(const problem& p) {
   const double m = double(p.m), n = double(p.n), k = double(p.k);
   return double(p.count_a()) * m * k * double(type_size(p.dtype.a)) +
@@ -136,14 +133,14 @@ double matrices_bytes(const problem& p) {
 // small problem's, and half of the memory, since some checks hold two copies.
 std::string why_too_large(const candidate& c, const problem& p) {
   const problem& own = c.current_problem();
-  const double small = c.who().simulated ? 0x1p31 : 0x1p33;  // 2048³
+  const double small = c.who().simulated ? kLongSimulation : 0x1p34;  // 2048³
   constexpr double kTimesAsLong = 8, kSurelyFits = 0x1p28;
   const double bytes = matrices_bytes(p);
   if (std::max({p.m, p.n, p.k}) > 2 * kLargestDimension) return "is too large";
   if (bytes > std::max(kSurelyFits, matrices_bytes(own)) &&
       2 * bytes > double(devices::free_memory(devices::find(c.who().device))))
     return fmt::format("does not fit into memory ({:.1f} GB)", bytes / 1e9);
-  const bool is_long = multiply_adds(p) > std::max(small, kTimesAsLong * multiply_adds(own));
+  const bool is_long = p.flops() > std::max(small, kTimesAsLong * own.flops());
   return is_long ? "takes too long" : "";
 }
 

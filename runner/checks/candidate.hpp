@@ -13,6 +13,9 @@
 
 namespace kzoo::checks {
 
+// Operations of a problem that the simulator computes in minutes.
+inline constexpr double kLongSimulation = 0x1p32;
+
 struct judged_run {
   reference::judgement judgement;
   worker::run_report report;

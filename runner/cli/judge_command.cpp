@@ -180,6 +180,8 @@ class judge_of_files {
     if (!options_.explain && options_.json && plan.experiment.verify.tier != tier::paranoid)
       plan.find_access_analysis = {};
     how_.device = plan.device;
+    if (const std::string note = run::long_simulation(plan); !note.empty())
+      print_to(stderr, "note: {}\n", note);
     run::observer silent;
     const results::document d = run::execute(plan, run::head_of(plan), silent);
     interrupt::check();

@@ -1,5 +1,6 @@
 #include "run/execution.hpp"
 
+#include "checks/candidate.hpp"
 #include "core/verdict.hpp"
 #include "core/version.hpp"
 #include "devices/nvml.hpp"
@@ -308,6 +309,12 @@ document execute(plan& p, document head, resumed_cells& resumed, observer& watch
 
 namespace {
 
+bool is_simulated(const plan& p) {
+  return std::ranges::any_of(p.plugins, [](const loaded_plugin& plugin) {
+    return plugin.record.description && plugin.record.description->simulated();
+  });
+}
+
 std::vector<std::string> notes_on(const plan& p) {
   std::vector<std::string> notes;
   const auto& e = p.experiment;
@@ -341,10 +348,8 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(
         "[verify] impossible_time = \"report\": times below the roofline floor count too");
   }
-  const bool simulated = std::ranges::any_of(p.plugins, [](const loaded_plugin& plugin) {
-    return plugin.record.description && plugin.record.description->simulated();
-  });
-  if (simulated && e.timing.enabled) {
+  if (const std::string note = long_simulation(p); !note.empty()) notes.push_back(note);
+  if (is_simulated(p) && e.timing.enabled) {
     notes.push_back(
         "the kernels of the simulator take as long as their simulation, which says nothing about a GPU "
         "(--simulator-times)");
@@ -358,6 +363,17 @@ std::string host_name() {
 }
 
 }  // namespace
+
+std::string long_simulation(const plan& p) {
+  const auto& all = p.experiment.problems;
+  const auto is_long = [](const problem& q) { return q.flops() > checks::kLongSimulation; };
+  const auto found = is_simulated(p) ? std::ranges::find_if(all, is_long) : all.end();
+  return found == all.end() ? ""
+                            : fmt::format(
+                                  "{} can take the simulator hours: choose smaller problems, "
+                                  "or a GPU",
+                                  problem_name(*found));
+}
 
 document head_of(const plan& p) {
   document d;

@@ -105,6 +105,8 @@ class recorder final : public observer {
 // interrupted run.
 
 results::document head_of(const plan& p);
+// Of the first problem that takes the simulator long; "": none does.
+std::string long_simulation(const plan& p);
 
 // Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
 // Throws input::invalid, naming `place`, unless they are each problem's first cells in the plan.

@@ -113,6 +113,9 @@ void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& var
     if (c.verdict == verdict::pass) run_checks(candidate, c);
   } catch (const failure& f) {
     fail(c, f.verdict, f.what(), f.step);
+    if (f.verdict == verdict::hung && candidate.who().simulated &&
+        problem_.flops() > checks::kLongSimulation)
+      c.reason += "; it may only be slow: the simulator takes long for a problem of this size";
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
   }

@@ -91,6 +91,16 @@ std::string text_of(const json& j) { return j.is_null() ? "" : j.get<std::string
 
 }  // namespace
 
+TEST_CASE("what takes the simulator long is told before it, and is no kernel's fault alone",
+          "[cli]") {
+  const submissions s;
+  s.folder.write("long.toml", "[problem]\nsizes = [2048]\n[verify]\ntimeout_seconds = 1\n");
+  const auto ran = s.judge("--json ./mine.cu", "long.toml");
+  CHECK(contains(ran.err, "note: 2048x2048x2048 f32 can take the simulator hours"));
+  CHECK(contains(documents(ran).at(0).at("reason"), "killed; it may only be slow"));
+  CHECK_FALSE(contains(s.judge("--json ./mine.cu").err, "note: "));
+}
+
 TEST_CASE("a program learns what a kernel did, in SOL-ExecBench's words", "[cli][hostile]") {
   const submissions s;
   std::string files;
