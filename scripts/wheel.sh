@@ -32,7 +32,8 @@ make_wheels() {
 build_wheel() {
   local project=$1 named=$work/named/${1##*/}
   rm -rf "$work/built"
-  quietly 'building the wheel' "${pip[@]}" wheel --no-deps --wheel-dir "$work/built" "$project"
+  # By the name that CMake takes in the tree: ccache tells compilers apart by their names.
+  quietly 'building the wheel' env CXX="${CXX:-c++}" "${pip[@]}" wheel --no-deps --wheel-dir "$work/built" "$project"
   # It names the oldest system in the file's name, and adds libraries that others lack: here it must
   # find none. CUDA's are in NVIDIA's wheels.
   quietly 'auditwheel' env PYTHONPATH="$tools" PATH="$tools/bin:$PATH" python3 -m auditwheel repair \

@@ -26,7 +26,7 @@ echo 'device = "cuda:all"' >"$work/tree/configs/experiments/on_gpus.toml"
 sed -i -e "s#/usr/local/cuda#\"$work\"/toolkit#; s#/etc/os-release#\"$work\"/etc/os-release#; s#EUID#USER_ID#" \
   "$work"/tree/scripts/*.sh
 
-for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv nproc printf readlink rm sed sleep sort \
+for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mktemp mv nproc printf readlink rm sed sleep sort \
   stty tail tr uname; do
   path=$(type -P "$tool") && ln -s "$path" "$work/bin/$tool"
 done
@@ -86,6 +86,7 @@ stand_in python3 <<'S'
 [[ $* != '-m venv'* ]] || exit 1
 [[ -z ${NO_PIP-} ]] || exit 1
 [[ $1 != -c ]] || { echo 'the script of a page'; exit; }
+[[ $* != *' wheel '* ]] || echo "wheel by $CXX" >>"$CALLS"
 [[ $3 == install ]] || exit 0
 echo "pip $*" >>"$CALLS"
 while [[ $1 != --target ]]; do shift; done
@@ -478,6 +479,10 @@ expect code "$code" 2
 zoo wheel --cuda
 expect output "$out" '*no nvcc here that works, which ./zoo setup --cuda fetches*'
 expect code "$code" 2
+zoo wheel
+expect calls "$calls" $'*\nwheel by c++*'
+zoo CXX=g++-12 wheel
+expect calls "$calls" $'*\nwheel by g++-12*'
 
 what='a build that fails'
 zoo BUILD_FAILS=yes NINJA_SAYS='[1/9] Building error_map.o\nx.cpp:1: error: no\n' run
