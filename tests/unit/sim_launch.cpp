@@ -81,7 +81,7 @@ __global__ void large_frame(int* out) {
   out[threadIdx.x] = sum;
 }
 
-__global__ void load_four(const float* from, float4* to) {
+[[gnu::no_sanitize("alignment")]] __global__ void load_four(const float* from, float4* to) {
   *to = *reinterpret_cast<const float4*>(from + threadIdx.x);
 }
 

@@ -26,7 +26,11 @@ void copy_async(void* shared, const void* global, unsigned bytes, bool inside,
                 std::source_location where) {
   thread& t = running();
   const sm90::shared_offset at = follow(t, shared, bytes, where);
-  std::memset(shared, 0xff, bytes);
+  if (bytes == 16) {
+    std::memset(shared, 0xff, 16);
+  } else {
+    std::memset(shared, 0xff, bytes);
+  }
   t.copies.add({shared, inside ? global : nullptr, where, bytes, at});
 }
 

@@ -1,8 +1,6 @@
 #include "block.hpp"
 
-#include <atomic>
 #include <chrono>
-#include <cstring>
 #include <new>
 
 #include <pthread.h>
@@ -189,15 +187,6 @@ unsigned char* block_runner::memory(cta& in, sm90::shared_offset at) {
   if (at < sm90::kStatic) return in.dynamic_shared + at;
   unsigned char* statics = &in == entered_ ? static_shared_.bytes().begin : in.statics.data();
   return statics + (at - sm90::kStatic);
-}
-
-void block_runner::copy(const thread& by, const std::source_location& where, void* to,
-                        const void* from, std::size_t bytes) {
-  copying_ = {&by, where};
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // for the handler of faults
-  std::memcpy(to, from, bytes);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  copying_.by = nullptr;
 }
 
 void block_runner::abandon_fibers() {

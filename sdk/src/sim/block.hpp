@@ -6,7 +6,9 @@
 // (sm90/) arrives. Without copies, the waiting threads can never continue.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -161,7 +163,17 @@ class block_runner {
   // Copies `bytes` for an asynchronous copy that thread `by` has started at `where`, which a fault
   // then names.
   void copy(const thread& by, const std::source_location& where, void* to, const void* from,
-            std::size_t bytes);
+            std::size_t bytes) {
+    copying_ = {&by, where};
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // for the handler of faults
+    if (bytes == 16) {                                    // the size of most copies: no call
+      std::memcpy(to, from, 16);
+    } else {
+      std::memcpy(to, from, bytes);
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    copying_.by = nullptr;
+  }
   struct copying {
     const thread* by = nullptr;  // null: nothing is copied
     std::source_location where;
