@@ -256,7 +256,7 @@ void add_notes(page& p, const analysed& c) {
                          l.blocks_run, l.blocks));
     if (l.uncounted != 0)
       p.item(
-          fmt::format("{}: {} accesses by operations of whole warps (wmma, mma, ldmatrix) are not "
+          fmt::format("{}: {} accesses by operations of whole warps (wmma) are not "
                       "counted",
                       name, l.uncounted));
   }

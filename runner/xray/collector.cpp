@@ -92,13 +92,12 @@ class block_counter final : replay_visitor {
   void accessed(const warp_step& step) override {
     if (step.where.mask == 0) return;  // a copy that fills with zeros in all lanes
     const auto kind = kind_of(step);
-    if (!kind) return look_past_dynamic_shared(step);
+    const bool row = (step.event->flags & KZOO_XRAY_ROW) != 0;
+    const bool together = (step.event->flags & KZOO_XRAY_WHOLE_WARP) != 0;
+    if (!kind) return row && !together ? void() : look_past_dynamic_shared(step);
     const std::uint32_t index = site_of(step, *kind, step.where.bytes);
-    look_for_hazards(step, *kind, sites_[index].place);
-    if ((step.event->flags & KZOO_XRAY_WHOLE_WARP) != 0) {
-      ++uncounted_;
-      return;
-    }
+    if (together || !row) look_for_hazards(step, *kind, sites_[index].place);
+    if (together) return void(uncounted_ += !row);
     // An asynchronous copy is counted where it reads.
     if (is_shared(*kind) && (step.event->flags & KZOO_XRAY_ASYNC) != 0) return;
     if (*kind == access::shared_load && step.where.bytes == kBankBytes)

@@ -128,7 +128,30 @@ TEST_CASE("xray counts of TMA and wgmma what Nsight Compute counts on an H100", 
       found.push_back(has ? totals.at(kind).at(served_by).get<long>() : 0);
     }
     CHECK(found == stored_of_tensor(name));
+    if (name == "tma_store:128x128x64")
+      CHECK(totals.at("shared store").at("wavefronts") ==
+            stored("h100-tensor-counters.json").at(name).at(8));
   }
+}
+
+TEST_CASE("xray finds the bank conflicts of ldmatrix without a swizzle", "[cli]") {
+  const auto source = source_folder() / "tests" / "fixtures" / "ldmatrix_rows.cu";
+  const auto ran =
+      runner("xray tensor --sizes 64 --json - --plugins " + shell_word(source.string()));
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  std::map<std::string, std::pair<long, long>> loads;  // requests and wavefronts
+  for (const json& cell : ran.json().at("cells")) {
+    const json& launch = cell.at("launches").at(0);
+    CHECK(launch.at("uncounted") == 0);
+    const json& load = launch.at("totals").at("shared load");
+    loads[cell.at("variant")] = {load.at("requests"), load.at("wavefronts")};
+  }
+  CHECK(loads["swizzled"] == std::pair(128L, 4 * 128L));
+  CHECK(loads["plain"] == std::pair(128L, 32 * 128L));
+  CHECK_THAT(ran.err,
+             ContainsSubstring("plain, ldmatrix_rows.cu:28, shared load: bank conflicts, 32") &&
+                 ContainsSubstring("for each request where 4 would do"));
 }
 
 TEST_CASE("xray follows stores, thread by thread, to what wgmma reads", "[cli]") {

@@ -30,8 +30,10 @@ enum {
 };
 
 enum {
-  KZOO_XRAY_ASYNC = 1,     /* belongs to an asynchronous copy */
-  KZOO_XRAY_WHOLE_WARP = 2 /* belongs to a warp-wide operation, which one lane carries out */
+  KZOO_XRAY_ASYNC = 1,      /* belongs to an asynchronous copy */
+  KZOO_XRAY_WHOLE_WARP = 2, /* belongs to a warp-wide operation, which one lane carries out */
+  KZOO_XRAY_ROW = 4 /* a lane's row of ldmatrix or stmatrix, to be counted; with the flag before:
+                       belongs to such an operation, whose rows are counted */
 };
 
 typedef struct kzoo_xray_event {

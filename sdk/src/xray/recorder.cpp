@@ -8,6 +8,7 @@
 #include <link.h>
 
 #include <kzoo/async_copy.hpp>
+#include <kzoo/mma.hpp>
 
 extern "C" const char __ehdr_start __attribute__((visibility("hidden")));  // of this library
 
@@ -171,7 +172,13 @@ class recorder final : public observer {
   void end_thread(thread& t) override { worker_of(t).arrive(t, false); }
   void meet(thread&) override { record_step(KZOO_XRAY_SYNC, 0, &__ehdr_start); }
   void act_for_warp(thread& t, bool begins) override {
-    t.log->flags = begins ? KZOO_XRAY_WHOLE_WARP : 0;
+    t.log->flags = 0;
+    if (!begins) return;
+    t.log->flags = KZOO_XRAY_WHOLE_WARP;
+    // The last event is the meeting at the operation; its row is between the one before and it.
+    const std::vector<kzoo_xray_event>& events = t.log->events;
+    for (auto e = events.rbegin() + 1; e < events.rend() && e->kind != KZOO_XRAY_SYNC; ++e)
+      t.log->flags |= e->flags & KZOO_XRAY_ROW;
   }
   void start_async(async_access what, const async_traffic& moved, const void* from) override {
     record_step(KZOO_XRAY_TMA_LOAD + static_cast<unsigned>(what),
@@ -229,6 +236,14 @@ void record(unsigned kind, const volatile void* address, std::size_t bytes, cons
     sm90::note_store(address, bytes);
   push(*log, {at, offset_of(from), static_cast<std::uint8_t>(kind),
               static_cast<std::uint8_t>(bytes), log->flags, 0});
+}
+
+void mma::record_row(const void* row, bool stored) {
+  lane_log* log = running_log();
+  if (log == nullptr) return;
+  log->flags = KZOO_XRAY_ROW;
+  record(stored ? KZOO_XRAY_WRITE : KZOO_XRAY_READ, row, 16, __builtin_return_address(0));
+  log->flags = 0;
 }
 
 void record_async_copy(void* shared, const void* global, unsigned bytes, bool inside,

@@ -14,6 +14,11 @@
 
 namespace kzoo::sim::mma {
 
+#if defined(KZOO_XRAY)
+// Records a lane's row in an analysed build (docs/xray.md).
+void record_row(const void* row, bool stored);
+#endif
+
 using here = std::source_location;
 
 // A lane's arguments of ldmatrix or stmatrix. `Word` is const for a store's registers.
@@ -77,6 +82,14 @@ inline void run_store(void* const lanes[]) {
 inline constexpr warp_work kLoad{"ldmatrix", &run_load};
 inline constexpr warp_work kLoadTransposed{"ldmatrix.trans", &run_load_transposed};
 inline constexpr warp_work kStore{"stmatrix", &run_store};
+
+template <class Word, class Byte>
+inline void move_rows(const warp_work& how, transfer<Word, Byte> mine) {
+#if defined(KZOO_XRAY)
+  record_row(mine.row, !std::is_const_v<Byte>);
+#endif
+  warp_together(how, &mine, mine.where);
+}
 
 // The accumulators' type for products of T. Integer sums wrap around.
 template <class T>
@@ -156,20 +169,18 @@ namespace kzoo {
 
 inline void ldmatrix(unsigned (&r)[4], const void* row,
                      std::source_location where = std::source_location::current()) {
-  sim::mma::load mine{r, static_cast<const unsigned char*>(row), where};
-  sim::warp_together(sim::mma::kLoad, &mine, where);
+  move_rows(sim::mma::kLoad, sim::mma::load{r, static_cast<const unsigned char*>(row), where});
 }
 
 inline void ldmatrix_transposed(unsigned (&r)[4], const void* row,
                                 std::source_location where = std::source_location::current()) {
-  sim::mma::load mine{r, static_cast<const unsigned char*>(row), where};
-  sim::warp_together(sim::mma::kLoadTransposed, &mine, where);
+  move_rows(sim::mma::kLoadTransposed,
+            sim::mma::load{r, static_cast<const unsigned char*>(row), where});
 }
 
 inline void stmatrix(void* row, const unsigned (&r)[4],
                      std::source_location where = std::source_location::current()) {
-  sim::mma::store mine{r, static_cast<unsigned char*>(row), where};
-  sim::warp_together(sim::mma::kStore, &mine, where);
+  move_rows(sim::mma::kStore, sim::mma::store{r, static_cast<unsigned char*>(row), where});
 }
 
 template <class T>
