@@ -155,16 +155,21 @@ class judge_of_files {
   const storage::judgement_setting& how() const { return how_; }
 
  private:
-  // The default experiment has alpha and beta, which some kernels do not know.
+  // The default experiment has scalars and padded rows, which some kernels do not know.
   file_judgement judged(const std::string& name) {
     file_judgement j = judged(name, experiment_);
-    const auto declines = [&j] { return j.came_of_it.status == results::status::kUnsupported; };
-    if (declines() && options_.problems == judge_options().problems) {
-      results::experiment unscaled = experiment_;
-      for (problem& p : unscaled.problems) p.alpha = 1, p.beta = 0;
-      j = judged(name, std::move(unscaled));
+    const auto declines = [](const auto& each) {
+      return each.came_of_it.status == results::status::kUnsupported;
+    };
+    if (declines(j) && options_.problems == judge_options().problems) {
+      results::experiment plain = experiment_;
+      for (const results::judged_problem& each : j.problems)
+        if (const auto p = std::ranges::find(plain.problems, each.problem);
+            declines(each) && p != plain.problems.end())
+          p->alpha = 1, p->beta = 0, p->padding = 0;
+      j = judged(name, std::move(plain));
     }
-    if (declines())
+    if (declines(j))
       j.came_of_it.reason += "; an experiment with problems for it is named by --problems";
     return j;
   }

@@ -204,6 +204,23 @@ TEST_CASE("what hinders the judge is not charged to the kernel", "[cli]") {
   CHECK(contains(found.at("reason"), "the compiler could not write its output"));
 }
 
+TEST_CASE("a kernel without padded rows is judged without them by default", "[cli]") {
+  const submissions s;
+  s.folder.write(
+      "packed.cu",
+      "// kzoo: entry=f grid=M,N block=1 arguments=A,B,C,N,K,alpha,beta reads_c\n"
+      "__global__ void f(const float* a, const float* b, float* c, int n, int k, float alpha, "
+      "float beta) {\n"
+      "  float sum = 0;\n  const int row = blockIdx.x, col = blockIdx.y;\n"
+      "  for (int l = 0; l < k; ++l) sum += a[row * k + l] * b[l * n + col];\n"
+      "  c[row * n + col] = alpha * sum + beta * c[row * n + col];\n}\n");
+  const json found =
+      documents(runner("judge --device cpu --verify quick --json packed.cu", in(s.folder))).at(0);
+  CHECK(found.at("status") == "PASSED");
+  CHECK(found.at("problems").at(3).at("problem").at("alpha") == 0.7);  // this one it takes
+  CHECK(found.at("problems").at(4).at("problem").at("padding") == 0);
+}
+
 TEST_CASE("a kernel without alpha and beta is judged without them by default", "[cli]") {
   const submissions s;
   s.folder.write(
