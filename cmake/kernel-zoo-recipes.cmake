@@ -78,6 +78,7 @@ function(kzoo_write_recipe device language folder include lib package exports)
   kzoo_language_options(${language} language_options)
   kzoo_libraries(${device} ${lib} libraries)
   kzoo_collect(COMPILE_OPTIONS ${target} ${device} ${language} options)
+  list(FILTER options EXCLUDE REGEX "^-fdebug-prefix-map=") # for ccache, and of this tree
   kzoo_collect(COMPILE_DEFINITIONS ${target} ${device} ${language} definitions)
   list(FILTER definitions EXCLUDE REGEX "^KZOO_BUILD_INFO")
   kzoo_collect(LINK_OPTIONS ${target} ${device} ${language} link)
