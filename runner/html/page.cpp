@@ -6,8 +6,8 @@
 #include "os/files.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
-#include "report/focus.hpp"
 #include "report/comparison.hpp"
+#include "report/focus.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
