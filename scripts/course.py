@@ -146,11 +146,9 @@ def counted(step: Step, before: Step | None) -> str:
         )
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|---|" + "---:|" * len(columns))
-    note = (
-        " Loads and stores of fragments by WMMA and `ldmatrix` are not counted."
-        if step.name in FRAGMENTS
-        else ""
-    )
+    note = " `barriers` and `wgmma` count warps' instructions."
+    if step.name in FRAGMENTS:
+        note += " WMMA's loads and stores of fragments are not counted; `ldmatrix` is a load."
     return f"**Counted** by xray at 128 x 128 x 128.{note}\n\n" + "\n".join(lines) + "\n"
 
 
