@@ -111,6 +111,8 @@ def count(runner: str) -> str:
             problem.flush()
             command = [runner, "xray", problem.name, "--cell", cells, "--json", "-"]
             ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ran.returncode != 0:
+            raise SystemExit(ran.stderr.strip())
         for cell in json.loads(ran.stdout)["cells"]:
             totals: dict[str, dict[str, int]] = {}
             for launch in cell["launches"]:
@@ -154,7 +156,8 @@ def counted(step: Step, before: Step | None) -> str:
 
 def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -> float | None:
     for cell in cells:
-        if (cell["plugin"], cell["variant"], cell["problem"]["name"]) == (name, variant, problem):
+        named = (cell["plugin"], cell["variant"], cell["problem"]["name"])
+        if named == (name, variant, problem) and cell.get("time"):
             return float(cell["time"]["median_ms"])
     return None
 
@@ -168,15 +171,11 @@ def measured(step: Step, before: Step | None) -> str:
 
     def ratio(one: Step) -> str:
         time = None if one.name in CHANGED else median(cells, problem, one.name, one.variant)
-        return (
-            "not measured since it was changed"
-            if time is None or baseline is None
-            else f"{baseline / time:.3g}"
-        )
+        return "" if time is None or baseline is None else f"{baseline / time:.3g}"
 
-    earlier = ratio(before) if before is not None else ""
-    words = f"{ratio(step)} × cuBLAS" if ratio(step) else "not since the step was changed"
-    if ratio(step) and earlier:
+    own, earlier = ratio(step), ratio(before) if before is not None else ""
+    words = f"{own} × cuBLAS" if own else "not since the step was changed"
+    if own and earlier:
         words += f", after {earlier}"
     name = result["device"]["name"]
     return filled(
@@ -252,9 +251,13 @@ def main(arguments: list[str]) -> int:
     if arguments[1:] == ["--count"]:
         COUNTS.write_text(count(arguments[0]), encoding="utf-8")
         return 0
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    made = files()
     old = [
         path
-        for path, text in files().items()
+        for path, text in made.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
     if arguments == ["--check"]:
@@ -263,7 +266,7 @@ def main(arguments: list[str]) -> int:
                 f"{path.relative_to(ROOT)} is not what scripts/course.py writes: python3 scripts/course.py"
             )
         return 1 if old else 0
-    for path, text in files().items():
+    for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     return 0
 

@@ -6,6 +6,7 @@ make the starter. The step itself is the solution.
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -116,9 +117,14 @@ def set_up(exercise: Exercise, runner: str, where: Path) -> Path:
         raise SystemExit(made.stderr.strip())
     folder = where / exercise.plugin
     source = folder / f"{exercise.plugin}.cu"
-    for name, before, after in exercise.changes:
-        file = folder / name if name else source
-        file.write_text(change(file.read_text(encoding="utf-8"), before, after), encoding="utf-8")
+    try:
+        for name, before, after in exercise.changes:
+            file = folder / name if name else source
+            text = change(file.read_text(encoding="utf-8"), before, after)
+            file.write_text(text, encoding="utf-8")
+    except ValueError as e:
+        shutil.rmtree(folder)  # a step without its hole is the solution
+        raise SystemExit(f"zoo: exercise {exercise.number} cannot be made: {e}") from e
     (folder / "README.md").write_text(exercise.page, encoding="utf-8")
     (folder / "problems.toml").write_text(exercise.problems(), encoding="utf-8")
     return source
@@ -144,9 +150,9 @@ def judge(exercise: Exercise, runner: str, source: Path) -> subprocess.Completed
 
 def count(exercise: Exercise, goal: Goal, runner: str, source: Path) -> int:
     experiment = str(source.with_name("problems.toml"))
-    cell = f"{source}:{exercise.fields['variant']}@128"
+    cell = f"./{source.name}:{exercise.fields['variant']}@128"  # commas separate cells
     command = [runner, "xray", experiment, "--sizes", "128", "--cell", cell, "--json", "-"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
     if found.returncode != 0:
         raise SystemExit(found.stderr.strip())
     launches = json.loads(found.stdout)["cells"][0]["launches"]

@@ -167,7 +167,7 @@ class judge_of_files {
         if (const auto p = std::ranges::find(plain.problems, each.problem);
             declines(each) && p != plain.problems.end())
           p->alpha = 1, p->beta = 0, p->padding = 0;
-      j = judged(name, std::move(plain));
+      if (plain.problems != experiment_.problems) j = judged(name, std::move(plain));
     }
     if (declines(j))
       j.came_of_it.reason += "; an experiment with problems for it is named by --problems";

@@ -246,8 +246,8 @@ void cache::remove_some() const {
   std::ranges::sort(all, {}, &kept_entry::used);
   for (const kept_entry& each : all) {
     // An entry with a point in its name is being made, or removed.
-    const bool is_old = each.used<long_ago, is_too_much = bytes> most_ && each.bytes > 0 &&
-                        !each.path.has_extension();
+    const bool is_old = each.used < long_ago;
+    const bool is_too_much = bytes > most_ && each.bytes > 0 && !each.path.has_extension();
     if (!is_old && !is_too_much) continue;
     if (each.bytes > 0) {
       const descriptor opened = open_folder(each.path);

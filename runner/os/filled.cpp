@@ -2,6 +2,8 @@
 
 #include "os/text.hpp"
 
+#include <fmt/format.h>
+
 #include <ranges>
 #include <regex>
 #include <stdexcept>
@@ -84,8 +86,10 @@ std::string filled(std::string_view name, const holes& values) {
 text_table asset_table(std::string_view name) {
   text_table all;
   for (const std::string& line : lines_of(asset(name))) {
-    if (line.starts_with('#')) continue;
+    if (line.empty() || line.starts_with('#')) continue;
     const std::size_t end = line.find(" |");
+    if (end == std::string::npos)
+      throw std::logic_error(fmt::format("{} has a line without |: {}", name, line));
     all.emplace_back(line.substr(0, end), trimmed(std::string_view(line).substr(end + 2)));
   }
   return all;

@@ -53,7 +53,7 @@ struct cell {
   kzoo_precision declared{};  // 0: types not supported, or plugin not loaded
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
-  std::string check;  // the failed step of core/step.hpp, or a tier's check; "": no failure
+  std::string check;  // the failed step of core/verdict.hpp, or a tier's check; "": no failure
   std::optional<reference::accuracy> accuracy;
   std::optional<reference::error_map> errors;    // of a wrong result, if requested
   std::optional<timing::summary> time;           // only of a cell that passed
