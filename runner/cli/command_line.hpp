@@ -20,7 +20,7 @@ int command_line(int argc, char** argv);
 // The words of a command line that are not options, and its exit code.
 struct call {
   std::vector<std::string> after_dashes;  // removed before parsing
-  bool asks_needs = false;  // print them instead of running the command (needs_of())
+  bool asks_needs = false;                // print them instead of running the command (needs_of())
   int code = kOk;
 };
 
