@@ -92,12 +92,20 @@ class block_counter final : replay_visitor {
   void accessed(const warp_step& step) override {
     if (step.where.mask == 0) return;  // a copy that fills with zeros in all lanes
     const auto kind = kind_of(step);
+    // ldmatrix: the rows that it reads are counted, the access of the whole warp has the hazards.
     const bool row = (step.event->flags & KZOO_XRAY_ROW) != 0;
     const bool together = (step.event->flags & KZOO_XRAY_WHOLE_WARP) != 0;
-    if (!kind) return row && !together ? void() : look_past_dynamic_shared(step);
+    const bool counts_only = row && !together;
+    if (!kind) {
+      if (!counts_only) look_past_dynamic_shared(step);
+      return;
+    }
     const std::uint32_t index = site_of(step, *kind, step.where.bytes);
-    if (together || !row) look_for_hazards(step, *kind, sites_[index].place);
-    if (together) return void(uncounted_ += !row);
+    if (!counts_only) look_for_hazards(step, *kind, sites_[index].place);
+    if (together) {
+      if (!row) ++uncounted_;
+      return;
+    }
     // An asynchronous copy is counted where it reads.
     if (is_shared(*kind) && (step.event->flags & KZOO_XRAY_ASYNC) != 0) return;
     if (*kind == access::shared_load && step.where.bytes == kBankBytes)
