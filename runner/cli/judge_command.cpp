@@ -138,6 +138,7 @@ class judge_of_files {
 
   file_judgement judge(const std::string& name, int& code) {
     const double start = steady_seconds();
+    on_plain_problems_ = false;
     file_judgement j = judged_or_why_not(code, [&] { return judged(name); });
     j.file = name;
     how_.command = command_for(name);
@@ -163,11 +164,15 @@ class judge_of_files {
     };
     if (declines(j) && options_.problems == judge_options().problems) {
       results::experiment plain = experiment_;
-      for (const results::judged_problem& each : j.problems)
-        if (const auto p = std::ranges::find(plain.problems, each.problem);
-            declines(each) && p != plain.problems.end())
-          p->alpha = 1, p->beta = 0, p->padding = 0;
-      if (plain.problems != experiment_.problems) j = judged(name, std::move(plain));
+      for (const results::judged_problem& each : j.problems) {
+        const auto p = std::ranges::find(plain.problems, each.problem);
+        if (!declines(each) || p == plain.problems.end()) continue;
+        p->alpha = 1;
+        p->beta = 0;
+        p->padding = 0;
+      }
+      on_plain_problems_ = plain.problems != experiment_.problems;
+      if (on_plain_problems_) j = judged(name, std::move(plain));
     }
     if (declines(j))
       j.came_of_it.reason += "; an experiment with problems for it is named by --problems";
@@ -193,11 +198,17 @@ class judge_of_files {
     return results::judgement_of(d, existing(name).stem().string());
   }
 
+  // No experiment file has the plain problems: `judge` finds them again.
   std::string command_for(const std::string& name) const {
-    std::string plugins = shell_word(name);
-    if (!how_.baseline.empty()) plugins += ',' + shell_word(how_.baseline);
-    std::string command = fmt::format("runner run {} --plugins {} --verify {}",
-                                      shell_word(options_.problems), plugins, how_.tier);
+    std::string command = "runner judge " + shell_word(name);
+    if (!on_plain_problems_) {
+      command = fmt::format("runner run {} --plugins {}", shell_word(options_.problems),
+                            shell_word(name));
+      if (!how_.baseline.empty()) command += ',' + shell_word(how_.baseline);
+    } else if (!how_.baseline.empty()) {
+      command += " --baseline " + shell_word(how_.baseline);
+    }
+    command += " --verify " + how_.tier;
     if (!options_.device.empty()) command += " --device " + shell_word(options_.device);
     if (!options_.build_args.empty()) {
       command +=
@@ -209,6 +220,7 @@ class judge_of_files {
   const judge_options& options_;
   results::experiment experiment_;
   storage::judgement_setting how_;
+  bool on_plain_problems_ = false;  // the last file
 };
 
 file_judgement compiled(const std::string& name, const judge_options& o) {

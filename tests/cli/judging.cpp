@@ -219,6 +219,9 @@ TEST_CASE("a kernel without padded rows is judged without them by default", "[cl
   CHECK(found.at("status") == "PASSED");
   CHECK(found.at("problems").at(3).at("problem").at("alpha") == 0.7);  // this one it takes
   CHECK(found.at("problems").at(4).at("problem").at("padding") == 0);
+  CHECK(found.at("command") == "runner judge packed.cu --verify quick --device cpu");
+  const auto again = runner(replaced(found.at("command"), "runner ", "") + " --json", in(s.folder));
+  CHECK(documents(again).at(0).at("status") == "PASSED");
 }
 
 TEST_CASE("a kernel without alpha and beta is judged without them by default", "[cli]") {
