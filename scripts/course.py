@@ -1,6 +1,7 @@
-"""The part of each step's README that is made: its figure, its counts and speed, its difference to the step before.
+"""The part of each step's README that is made: its figure, its counts, its speed. The site adds the difference to
+the step before.
 
-course.py RUNNER --count   counts memory accesses of all steps at 128 x 128 x 128, into tests/fixtures
+course.py RUNNER --count   counts memory accesses of all steps, into tests/fixtures
 course.py                  writes the parts and the figures
 course.py --check          says where they are not what it would write
 """
@@ -14,6 +15,7 @@ import tempfile
 import textwrap
 import tomllib
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,8 @@ TENSOR_CORES = {
     "tma_store": "128x256x64",
     "clusters": "128x256x64_2x1",
 }
+# Steps of fp32 with tiles of 128 x 256, and what comes after them: counted where no tile extends past an edge of C.
+WIDE = {"cp_async", "multistage", "stream_k", "pipelined", "sliced_k"}
 # Steps whose fragments warp-wide operations load.
 FRAGMENTS = {"wmma_simple", "wmma_warp_tiles", "wmma_stages", "wmma", "mma"}
 # Stored results with the steps as they are, and the problem that a page quotes.
@@ -86,6 +90,11 @@ class Step:
     def cell(self) -> str:
         return f"{self.name}:{self.variant}"
 
+    @property
+    def counted_size(self) -> int:
+        """M, N and K of the problem at which it is compared with the step before."""
+        return 256 if self.ladder == "tensor_cores" or self.name in WIDE else 128
+
 
 def steps_of(ladder: str) -> list[Step]:
     if ladder == "fp32":
@@ -102,32 +111,47 @@ def filled(words: str) -> str:
 
 
 def count(runner: str) -> str:
-    """The counts of all steps, as JSON."""
-    counts: dict[str, dict[str, dict[str, int]]] = {}
+    """The counts of all steps by size, as JSON."""
+    counts: dict[str, dict[str, dict[str, dict[str, int]]]] = {"128": {}, "256": {}}
     for ladder, dtype in (("fp32", "f32"), ("tensor_cores", "f16")):
-        cells = ",".join(step.cell for step in steps_of(ladder))
-        with tempfile.NamedTemporaryFile("w", suffix=".toml") as problem:
-            problem.write(f'device = "cpu"\n[problem]\nsizes = [128]\ndtype = "{dtype}"\n')
-            problem.flush()
-            command = [runner, "xray", problem.name, "--cell", cells, "--json", "-"]
-            ran = subprocess.run(command, capture_output=True, text=True, check=False)
-        if ran.returncode != 0:
-            raise SystemExit(ran.stderr.strip())
-        for cell in json.loads(ran.stdout)["cells"]:
-            totals: dict[str, dict[str, int]] = {}
-            for launch in cell["launches"]:
-                for access, numbers in launch["totals"].items():
-                    total = totals.setdefault(access, {})
-                    for counter in ("requests", "sectors", "wavefronts"):
-                        if counter in numbers:
-                            total[counter] = total.get(counter, 0) + numbers[counter]
-            barriers = sum(launch["barriers"] for launch in cell["launches"])
-            counts[cell["plugin"]] = totals | {"barriers": {"requests": barriers}}
+        steps = steps_of(ladder)
+        for size, counted_there in counts.items():
+            shown = [
+                before.cell + "," + step.cell
+                for before, step in zip([steps[0], *steps], steps, strict=False)
+                if step.counted_size == int(size)
+            ]
+            if shown:
+                counted_there |= counts_of(runner, ",".join(shown), size, dtype)
     return json.dumps(counts, indent=1) + "\n"
 
 
+def counts_of(
+    runner: str, cells: str, size: str, dtype: str
+) -> dict[str, dict[str, dict[str, int]]]:
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as problem:
+        problem.write(f'device = "cpu"\n[problem]\nsizes = [{size}]\ndtype = "{dtype}"\n')
+        problem.flush()
+        command = [runner, "xray", problem.name, "--cell", cells, "--json", "-"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise SystemExit(ran.stderr.strip())
+    counts: dict[str, dict[str, dict[str, int]]] = {}
+    for cell in json.loads(ran.stdout)["cells"]:
+        totals: dict[str, dict[str, int]] = {}
+        for launch in cell["launches"]:
+            for access, numbers in launch["totals"].items():
+                total = totals.setdefault(access, {})
+                for counter in ("requests", "sectors", "wavefronts"):
+                    if counter in numbers:
+                        total[counter] = total.get(counter, 0) + numbers[counter]
+        barriers = sum(launch["barriers"] for launch in cell["launches"])
+        counts[cell["plugin"]] = totals | {"barriers": {"requests": barriers}}
+    return counts
+
+
 def counted(step: Step, before: Step | None) -> str:
-    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    counts = json.loads(COUNTS.read_text(encoding="utf-8"))[str(step.counted_size)]
     shown = [one for one in (before, step) if one is not None]
     columns = [
         (title, place)
@@ -151,7 +175,8 @@ def counted(step: Step, before: Step | None) -> str:
     note = " `barriers` and `wgmma` count warps' instructions."
     if step.name in FRAGMENTS:
         note += " WMMA's loads and stores of fragments are not counted; `ldmatrix` is a load."
-    return f"**Counted** by xray at 128 x 128 x 128.{note}\n\n" + "\n".join(lines) + "\n"
+    size = " x ".join([str(step.counted_size)] * 3)
+    return filled(f"**Counted** by xray at {size}.{note}") + "\n" + "\n".join(lines) + "\n"
 
 
 def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -> float | None:
@@ -211,16 +236,40 @@ def difference(step: Step, before: Step) -> tuple[str, int]:
     ) + "\n```\n\n</details>\n", added
 
 
+def how_to_see(step: Step, before: Step) -> str:
+    """The line of the README in whose place the site has the difference."""
+    files = [f"{one.folder.relative_to(ROOT)}/{one.name}.cu" for one in (before, step)]
+    return f"**Difference** to {before.name}: `git diff --no-index {' '.join(files)}`\n"
+
+
+def with_difference(text: str, step: Step, before: Step) -> str:
+    line = how_to_see(step, before)
+    if text.count(line) != 1:
+        raise ValueError(f"{step.readme.relative_to(ROOT)} does not have this line once: {line}")
+    return text.replace(line, difference(step, before)[0])
+
+
+def pages() -> dict[str, str]:
+    """The READMEs as the site has them, with the difference to the step before."""
+    return {
+        step.readme.relative_to(ROOT).as_posix(): with_difference(
+            step.readme.read_text(encoding="utf-8"), step, before
+        )
+        for steps in map(steps_of, learn.LADDERS)
+        for before, step in pairwise(steps)
+    }
+
+
 def part_of(step: Step, before: Step | None, after: Step | None) -> str:
     exercise = next(one for one in learn.exercises() if one.folder == step.folder)
     own_text = step.readme.read_text(encoding="utf-8").partition(BEGIN)[0]
-    diff, added = difference(step, before) if before is not None else ("", len(code_of(step)))
+    added = difference(step, before)[1] if before is not None else len(code_of(step))
     minutes = max(5, round((len(own_text.split()) / 150 + added / 5) / 5) * 5)
     parts = [
         BEGIN + f"![{figures.CAPTIONS[step.name]}](figure.svg)\n",
         counted(step, before),
         measured(step, before),
-        diff,
+        how_to_see(step, before) if before is not None else "",
         filled(
             f"**Exercise.** [{exercise.title[0].upper()}{exercise.title[1:]}](exercise.md), {exercise.fields['minutes']} minutes: "
             f"`./zoo learn {exercise.number}`. Reading takes about {minutes} minutes."

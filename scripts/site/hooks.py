@@ -32,11 +32,11 @@ HEADERS = """# The SDK and libkzoo
 
 def imported(name: str) -> ModuleType:
     """MkDocs restores the path of modules after it has loaded this file."""
-    sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python")]
+    sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python"), str(ROOT / "scripts")]
     try:
         return importlib.import_module(name)
     finally:
-        del sys.path[:2]
+        del sys.path[:3]
 
 
 def linked(page: str, text: str) -> list[str]:
@@ -109,6 +109,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for path in (ROOT / folder).rglob("*.md")
     }
     texts |= {path.name: path.read_text() for path in ROOT.glob("*.md")}
+    texts |= imported("course").pages()
     attached: dict[str, Path] = {}
     for page, text in list(texts.items()):
         for target in linked(page, text):

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import course
 import figures
 
-COUNTS = json.loads(course.COUNTS.read_text(encoding="utf-8"))
+COUNTS = json.loads(course.COUNTS.read_text(encoding="utf-8"))  # by size
 
 
 def drawn(name: str) -> list[int]:
@@ -29,15 +29,31 @@ class Course(unittest.TestCase):
     def test_what_is_made_is_in_the_tree(self) -> None:
         self.assertEqual(course.main(["--check"]), 0)
 
+    def test_the_site_has_the_differences(self) -> None:
+        pages = course.pages()
+        self.assertEqual(
+            len(pages), sum(len(course.steps_of(ladder)) - 1 for ladder in course.learn.LADDERS)
+        )
+        for name, text in pages.items():
+            self.assertRegex(text, r"```diff\n(.*\n)*[-+]", name)
+            self.assertNotIn("git diff", text, name)
+
+    def test_a_page_without_a_place_for_the_difference_is_refused(self) -> None:
+        before, step = course.steps_of("fp32")[:2]
+        text = step.readme.read_text(encoding="utf-8")
+        with self.assertRaisesRegex(ValueError, "coalesced/README.md does not have this line once"):
+            course.with_difference(text.replace("**Difference**", "**Differences**"), step, before)
+
     def test_each_step_is_counted(self) -> None:
         for ladder in ("fp32", "tensor_cores"):
             for step in course.steps_of(ladder):
-                self.assertGreater(sum(map(len, COUNTS[step.name].values())), 2, step.name)
+                counts = COUNTS[str(step.counted_size)][step.name]
+                self.assertGreater(sum(map(len, counts.values())), 2, step.name)
 
     def test_sectors(self) -> None:
         for name in ("naive", "coalesced"):
             a, b, c = drawn(name)
-            counts = COUNTS[name]
+            counts = COUNTS["128"][name]
             self.assertEqual(
                 counts["global load"]["sectors"], counts["global load"]["requests"] // 2 * (a + b)
             )
@@ -48,12 +64,12 @@ class Course(unittest.TestCase):
     def test_wavefronts(self) -> None:
         for name in ("float4", "bank_conflict_free"):
             a, b, store = drawn(name)
-            loads, stores = COUNTS[name]["shared load"], COUNTS[name]["shared store"]
+            loads, stores = COUNTS["128"][name]["shared load"], COUNTS["128"][name]["shared store"]
             self.assertEqual(loads["wavefronts"], loads["requests"] // 2 * (a + b))
             # Of five stores, four are of A's elements; the fifth stores 16 bytes of B for each lane.
             self.assertEqual(stores["wavefronts"], stores["requests"] // 5 * (4 * store + 4))
         a, b = drawn("warp_tiles")
-        loads = COUNTS["warp_tiles"]["shared load"]
+        loads = COUNTS["128"]["warp_tiles"]["shared load"]
         self.assertEqual(loads["wavefronts"], loads["requests"] // 2 * (a + b))
 
 
