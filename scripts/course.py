@@ -52,19 +52,19 @@ RESULTS = {
 # Steps whose source changed after these results.
 CHANGED: set[str] = set()
 COLUMNS = {
-    "global loads: requests": ("global load", "requests"),
-    "sectors": ("global load", "sectors"),
-    "cp.async: requests": ("cp.async", "requests"),
-    "sectors of cp.async": ("cp.async", "sectors"),
+    "global load requests": ("global load", "requests"),
+    "global load sectors": ("global load", "sectors"),
+    "`cp.async` requests": ("cp.async", "requests"),
+    "`cp.async` sectors": ("cp.async", "sectors"),
     "TMA loads": ("TMA load", "requests"),
-    "their sectors": ("TMA load", "sectors"),
-    "shared loads: requests": ("shared load", "requests"),
-    "wavefronts": ("shared load", "wavefronts"),
-    "shared stores: wavefronts": ("shared store", "wavefronts"),
-    "wgmma": ("wgmma", "requests"),
-    "wavefronts of wgmma": ("wgmma", "wavefronts"),
-    "global stores: sectors": ("global store", "sectors"),
-    "TMA stores: sectors": ("TMA store", "sectors"),
+    "TMA load sectors": ("TMA load", "sectors"),
+    "shared load requests": ("shared load", "requests"),
+    "shared load wavefronts": ("shared load", "wavefronts"),
+    "shared store wavefronts": ("shared store", "wavefronts"),
+    "`wgmma`": ("wgmma", "requests"),
+    "`wgmma` wavefronts": ("wgmma", "wavefronts"),
+    "global store sectors": ("global store", "sectors"),
+    "TMA store sectors": ("TMA store", "sectors"),
     "barriers": ("barriers", "requests"),
 }
 
@@ -153,30 +153,28 @@ def counts_of(
 def counted(step: Step, before: Step | None) -> str:
     counts = json.loads(COUNTS.read_text(encoding="utf-8"))[str(step.counted_size)]
     shown = [one for one in (before, step) if one is not None]
+
+    def number(one: Step, title: str) -> int:
+        access, counter = COLUMNS[title]
+        return int(counts[one.name].get(access, {}).get(counter, 0))
+
     columns = [
-        (title, place)
-        for title, (access, counter) in COLUMNS.items()
-        if any(
-            (place := (access, counter)) and counts[one.name].get(access, {}).get(counter)
-            for one in shown
-        )
+        title
+        for title in COLUMNS
+        if (number(step, title) if before is None else number(step, title) != number(before, title))
     ]
-    rows = [["step", *(title for title, _ in columns)]]
-    for one in shown:
-        numbers = counts[one.name]
-        rows.append(
-            [
-                f"`{one.cell}`",
-                *(str(numbers.get(access, {}).get(counter, 0)) for _, (access, counter) in columns),
-            ]
-        )
+    size = " x ".join([str(step.counted_size)] * 3)
+    note = f"**Counted** by [xray](../../../docs/xray.md#what-is-counted) at {size}"
+    if not columns:
+        return filled(f"{note}: all counts are {before.name if before else ''}'s.")
+    rows = [["step", *columns]]
+    rows += [[f"`{one.cell}`", *(str(number(one, title)) for title in columns)] for one in shown]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|---|" + "---:|" * len(columns))
-    note = " `barriers` and `wgmma` count warps' instructions."
+    note += "." if before is None else "; other counts do not change."
     if step.name in FRAGMENTS:
-        note += " WMMA's loads and stores of fragments are not counted; `ldmatrix` is a load."
-    size = " x ".join([str(step.counted_size)] * 3)
-    return filled(f"**Counted** by xray at {size}.{note}") + "\n" + "\n".join(lines) + "\n"
+        note += " WMMA's loads and stores of fragments are not counted."
+    return filled(note) + "\n" + "\n".join(lines) + "\n"
 
 
 def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -> float | None:
