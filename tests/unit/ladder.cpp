@@ -1,6 +1,6 @@
 // The ladders in plugins/ can be read step by step: how much of a step differs from the one before
-// it, and how much a reader has to open. docs/ladder.md has the figures; where they are old, this
-// test says so, and writes them if KZOO_UPDATE_DOCS is set.
+// it. docs/ladder.md has the figures; where they are old, this test says so, and writes them if
+// KZOO_UPDATE_DOCS is set.
 
 #include "support/catch.hpp"
 #include "support/paths.hpp"
@@ -42,25 +42,20 @@ struct step {
   fs::path folder;
   std::vector<std::string> code;    // of NAME.cu, after that of NAME.hpp
   std::map<fs::path, int> to_read;  // the files of plugins/ that it consists of, with their lines
-  std::map<fs::path, int> sdk;      // the headers of the SDK that these include, likewise
 };
 
-// What a file includes from one of these folders.
-std::vector<fs::path> includes_of(const fs::path& file, const std::vector<fs::path>& folders) {
+// What a file includes from plugins/.
+std::vector<fs::path> plugin_headers_of(const fs::path& file) {
   static const std::regex kInclude(R"(^#include [<"]([^>"]+)[>"])");
   std::vector<fs::path> all;
   for (const std::string& line : lines_of(file)) {
     std::smatch match;
     if (!std::regex_search(line, match, kInclude)) continue;
-    for (const fs::path& base : folders) {
+    for (const fs::path& base : {file.parent_path(), kPlugins}) {
       if (const fs::path header = base / match[1].str(); fs::exists(header)) all.push_back(header);
     }
   }
   return all;
-}
-
-std::vector<fs::path> plugin_headers_of(const fs::path& file) {
-  return includes_of(file, {file.parent_path(), kPlugins});
 }
 
 bool add_file(const fs::path& file, std::map<fs::path, int>& all) {
@@ -69,15 +64,7 @@ bool add_file(const fs::path& file, std::map<fs::path, int>& all) {
 
 void add_to_read(const fs::path& file, step& s) {
   if (!add_file(file, s.to_read)) return;
-  for (const fs::path& header : includes_of(file, {kPlugins / "../sdk/include"}))
-    add_file(header, s.sdk);
   for (const fs::path& header : plugin_headers_of(file)) add_to_read(header, s);
-}
-
-int lines_in(const std::map<fs::path, int>& files) {
-  int all = 0;
-  for (const auto& [file, lines] : files) all += lines;
-  return all;
 }
 
 // Without comments, indentation, includes, the step's own name and its table of variants.
@@ -99,7 +86,7 @@ std::vector<step> steps_of(const std::string& ladder) {
     std::smatch match;
     const std::string folder = entry.path().filename();
     if (!std::regex_match(folder, match, kStep)) continue;
-    step s{match[2], entry.path(), {}, {}, {}};
+    step s{match[2], entry.path(), {}, {}};
     for (const char* kind : {".hpp", ".cu"}) {
       if (const fs::path file = s.folder / (s.name + kind); fs::exists(file))
         add_code(file, s.name, s.code);
@@ -132,7 +119,6 @@ struct change {
   std::vector<std::string> new_headers;  // which no step before it had
   int included;                          // those of them that NAME.cu itself includes
   int header_code;                       // lines of code in the new headers
-  int sdk_lines;                         // lines in headers of the SDK that no step before it had
 };
 
 bool any_of_before(const std::vector<step>& steps, std::size_t i, auto has) {
@@ -144,7 +130,6 @@ change between(const std::vector<step>& steps, std::size_t i) {
   change c{static_cast<int>(steps[i - 1].code.size()) - same,
            static_cast<int>(steps[i].code.size()) - same,
            {},
-           0,
            0,
            0};
   std::set<fs::path> direct;
@@ -161,26 +146,17 @@ change between(const std::vector<step>& steps, std::size_t i) {
     add_code(file, steps[i].name, code);
     c.header_code += static_cast<int>(code.size());
   }
-  for (const auto& [file, lines] : steps[i].sdk) {
-    if (!any_of_before(steps, i, [&](const step& before) { return before.sdk.contains(file); }))
-      c.sdk_lines += lines;
-  }
   return c;
 }
 
 std::string table(const std::vector<step>& steps) {
   std::string text =
-      "\n| step | lines of code | removed, added | new header | its code | new in the SDK | files, "
-      "lines to read | SDK: files, lines |\n|---|---:|---:|---|---:|---:|---:|---:|\n";
+      "\n| step | lines of code | removed, added | new headers |\n|---|---:|---:|---|\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const step& s = steps[i];
     const change c = i > 0 ? between(steps, i) : change{};
-    const auto or_nothing = [](int count) { return count > 0 ? fmt::to_string(count) : ""; };
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {}, {} | {}, {} |\n", s.name,
-                        s.code.size(), i > 0 ? fmt::format("−{} +{}", c.removed, c.added) : "",
-                        fmt::join(c.new_headers, ", "), or_nothing(c.header_code),
-                        or_nothing(c.sdk_lines), s.to_read.size(), lines_in(s.to_read),
-                        s.sdk.size(), lines_in(s.sdk));
+    text += fmt::format("| {} | {} | {} | {} |\n", steps[i].name, steps[i].code.size(),
+                        i > 0 ? fmt::format("−{} +{}", c.removed, c.added) : "",
+                        fmt::join(c.new_headers, ", "));
   }
   return text + "\n";
 }
