@@ -29,6 +29,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -458,6 +459,16 @@ class analysed_instance {
   void* instance_ = nullptr;
 };
 
+// A reason of the simulator, with the line of the "(code 0x1a2b)" that it may name.
+std::string with_line(const std::string& reason, const fs::path& library) {
+  static const std::regex kCode("\\(code 0x([0-9a-f]{1,8})\\)");
+  std::smatch code;
+  if (!std::regex_search(reason, code, kCode)) return reason;
+  const auto pc = static_cast<std::uint32_t>(std::stoul(code[1], nullptr, 16));
+  const source_frame line = own_frame(look_up(library, {pc}).at(pc));
+  return code.prefix().str() + "(" + place_text(line) + ")" + code.suffix().str();
+}
+
 verdict verdict_of(const worker::refusal& r) {
   for (const verdict v : kAllOf<verdict>)
     if (name_of(v) == r.status) return v;
@@ -482,8 +493,9 @@ std::vector<launch> analyse_here(const analysed_cell& cell) {
   } catch (const worker::refusal& r) {
     // Earlier findings may explain the failed launch, so both are reported.
     std::vector<launch> found = launches();
-    if (found.empty() || found.back().findings.empty()) throw failure(verdict_of(r), r.reason);
-    found.back().error = r.reason;
+    const std::string reason = with_line(r.reason, cell.library);
+    if (found.empty() || found.back().findings.empty()) throw failure(verdict_of(r), reason);
+    found.back().error = reason;
     return found;
   }
 }

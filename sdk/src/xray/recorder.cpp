@@ -233,7 +233,7 @@ void record(unsigned kind, const volatile void* address, std::size_t bytes, cons
     return;
   }
   if (kind == KZOO_XRAY_WRITE && log->flags == 0 && sm90::follows_async_proxy)
-    sm90::note_store(address, bytes);
+    sm90::note_store(address, bytes, offset_of(from));
   push(*log, {at, offset_of(from), static_cast<std::uint8_t>(kind),
               static_cast<std::uint8_t>(bytes), log->flags, 0});
 }

@@ -2,6 +2,7 @@
 // have not arrived, MMAs that read.
 #include <array>
 #include <cstring>
+#include <sstream>
 
 #include <kzoo/sim/sm90/barriers.hpp>
 
@@ -48,20 +49,26 @@ void block_state::begin(std::uint64_t now) {
   granules.assign(granules.size(), {});
 }
 
-void note_write(thread& t, shared_offset at, unsigned bytes, const here& where) {
+static void note_write(thread& t, shared_offset at, unsigned bytes, const here& where,
+                       std::uint32_t code) {
   const std::uint64_t now = ++t.owner->sm90().clock;
   for (unsigned byte = 0; byte < bytes; byte += kGranule) {
     granule& g = t.in->sm90.granule_at(at + byte);
     g.written = now;
     g.change = where;
+    g.code = code;
     g.writer = static_cast<std::uint16_t>(t.linear);
   }
 }
 
-void note_store(const volatile void* to, std::size_t bytes) {
+void note_write(thread& t, shared_offset at, unsigned bytes, const here& where) {
+  note_write(t, at, bytes, where, 0);
+}
+
+void note_store(const volatile void* to, std::size_t bytes, std::uint32_t code) {
   thread& t = running();
   if (const auto at = t.owner->offset_of(*t.in, const_cast<const void*>(to), bytes))
-    note_write(t, *at, static_cast<unsigned>(bytes), here{});
+    note_write(t, *at, static_cast<unsigned>(bytes), here{}, code);
 }
 
 void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here where) {
@@ -91,6 +98,15 @@ static bool is_as_seen(cta& in, shared_offset at) {
          (seen ? g.seen : static_cast<std::uint32_t>(hash_of(1, kPoison.data())));
 }
 
+// " (file.cu:12)", " (code 0x1a2b)" for a recorded store, "" if the writer is not known.
+static std::string writer_text(const granule& g) {
+  if (g.change.line() != 0) return " (" + place_text(g.change) + ")";
+  if (g.code == 0) return "";
+  std::ostringstream text;
+  text << " (code 0x" << std::hex << g.code << ")";
+  return text.str();
+}
+
 void check_settled(thread& t, cta& in, shared_offset at, bool overwrites, const char* who,
                    const here& where) {
   if (overwrites) check_unread(t, in, at, who, where);
@@ -99,8 +115,7 @@ void check_settled(thread& t, cta& in, shared_offset at, bool overwrites, const 
   const bool known = fenced && (overwrites || is_as_seen(in, at));
   if (g.copies == 0 && known) return;
   t.owner->fail_with(t, [&] {
-    const std::string place =
-        fenced || g.change.line() == 0 ? "" : " (" + place_text(g.change) + ")";
+    const std::string place = fenced ? "" : writer_text(g);
     return std::string(who) + " (" + place_text(where) + ") " +
            (overwrites ? "overwrites " : "reads ") + address_text(at) +
            (g.copies != 0

@@ -33,6 +33,7 @@ inline constexpr unsigned kGranule = 16;
 struct granule {
   std::uint64_t written = 0;  // the time of the last write by `writer` through the generic proxy
   here change, read;          // the last write, copy or MMA
+  std::uint32_t code = 0;     // its offset in the plugin, if xray has recorded that write
   std::uint16_t writer = 0;   // linear thread index
   std::uint16_t copies = 0;   // that have not arrived
   std::uint16_t reads = 0;    // by MMAs that nobody has waited for
@@ -179,8 +180,9 @@ cta& block_of_cluster(thread& t, unsigned rank, const char* who, const here& whe
 
 // Notes the write of a thread through the generic proxy.
 void note_write(thread& t, shared_offset at, unsigned bytes, const here& where);
-// The same for a store of the running thread, if it is to shared memory.
-void note_store(const volatile void* to, std::size_t bytes);
+// The same for a store of the running thread, if it is to shared memory. `code`: its offset in the
+// plugin, which the analysis turns into a line.
+void note_store(const volatile void* to, std::size_t bytes, std::uint32_t code);
 // Ends the launch if a copy into the 16 bytes has not arrived, or if a write there needs a fence.
 // For `overwrites`, also if an MMA reads them.
 void check_settled(thread& t, cta& in, shared_offset at, bool overwrites, const char* who,
