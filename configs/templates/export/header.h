@@ -1,6 +1,6 @@
 /* The kernels of README.md. Any thread may call; calls of kernels of one plugin take turns. The
  * first call for a problem, with its alpha, beta and leading dimensions, prepares a kernel, which is
- * kept until the program ends. */
+ * kept for at least the last 128 problems. */
 #ifndef {{name}}_H
 #define {{name}}_H
 
@@ -39,7 +39,7 @@ extern "C" {
  * A batch: so many products, whose matrices start a stride, in elements, after those of the one
  * before. A stride_a or stride_b of 0: all have the matrix in common.
 {{/batches}}
- * With m or n = 0 there is nothing to compute; k is at least 1.
+ * With m or n = 0 there is nothing to compute; with k = 0, C becomes beta C.
  * Returns NULL, or a sentence that says why not, valid until this thread's next call. */
 {{declaration}};
 {{/functions}}
