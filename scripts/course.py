@@ -1,9 +1,10 @@
 """The part of each step's README that is made: its figure, its counts, its speed. The site adds the difference to
 the step before.
 
-course.py RUNNER --count   counts memory accesses of all steps, into tests/fixtures
-course.py                  writes the parts and the figures
-course.py --check          says where they are not what it would write
+course.py RUNNER --count       counts memory accesses of all steps, into tests/fixtures
+course.py --profile FILE...    keeps there what a page shows of counters that `profile --json FILE` wrote
+course.py                      writes the parts and the figures
+course.py --check              says where they are not what it would write
 """
 
 import difflib
@@ -24,6 +25,7 @@ import learn
 
 ROOT = learn.ROOT
 COUNTS = ROOT / "tests" / "fixtures" / "course-counts.json"
+PROFILE = ROOT / "tests" / "fixtures" / "course-profile.json"
 BEGIN, END = "<!-- made by scripts/course.py -->\n", "<!-- /made -->\n"
 # One variant of each step on tensor cores; those of fp32 are in the experiment ladder.
 TENSOR_CORES = {
@@ -122,7 +124,7 @@ def count(runner: str) -> str:
                 if step.counted_size == int(size)
             ]
             if shown:
-                counted_there |= counts_of(runner, ",".join(shown), size, dtype)
+                counted_there.update(counts_of(runner, ",".join(shown), size, dtype))
     return json.dumps(counts, indent=1) + "\n"
 
 
@@ -175,6 +177,56 @@ def counted(step: Step, before: Step | None) -> str:
     if step.name in FRAGMENTS:
         note += " WMMA's loads and stores of fragments are not counted."
     return filled(note) + "\n" + "\n".join(lines) + "\n"
+
+
+# Percent of what a pipe or a memory can, and registers of a thread.
+METRICS = {
+    "FMA pipe": "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+    "tensor pipe": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    "L1 and shared memory": "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    "L2": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "DRAM": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "registers": "launch__registers_per_thread",
+}
+WAIT = re.compile(r"smsp__average_warps_issue_stalled_(?!selected)(\w+)_per_issue_active\.ratio")
+
+
+def profile(files: list[str]) -> str:
+    """Of each cell's longest launch: METRICS, and the two reasons for which its warps wait most. As JSON."""
+    kept: dict[str, Any] = {}
+    for file in files:
+        stored = json.loads(Path(file).read_text(encoding="utf-8"))
+        for cell in stored["cells"]:
+            metrics = max(
+                (launch["metrics"] for launch in cell["launches"]),
+                key=lambda each: float(each["gpu__time_duration.sum"]),
+            )
+            waits = {m[1]: metrics[name] for name in metrics if (m := WAIT.fullmatch(name))}
+            longest = sorted(waits, key=lambda reason: -waits[reason])[:2]
+            kept[f"{cell['plugin']}:{cell['variant']}"] = {
+                "device": stored["device"]["name"],
+                "problem": cell["problem"],
+                **{title: round(metrics[name]) for title, name in METRICS.items()},
+                "waits": {reason.replace("_", " "): round(waits[reason], 2) for reason in longest},
+            }
+    return json.dumps(kept, indent=1) + "\n"
+
+
+def profiled(step: Step, before: Step | None) -> str:
+    kept = json.loads(PROFILE.read_text(encoding="utf-8"))
+    pipe = "FMA pipe" if step.ladder == "fp32" else "tensor pipe"
+    titles = [pipe, "L1 and shared memory", "L2", "DRAM", "registers"]
+    rows = [["step", *titles, "warps wait most for"]]
+    for one in (before, step):
+        if one is not None:
+            cell = kept[one.cell]
+            numbers = [f"{cell[t]}" + ("" if t == "registers" else " %") for t in titles]
+            rows.append([f"`{one.cell}`", *numbers, ", ".join(cell["waits"])])
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, "|---|" + "---:|" * len(titles) + "---|")
+    own = kept[step.cell]
+    note = f"[Nsight Compute](../../../docs/profile.md), {own['problem']} on one {own['device']}."
+    return f"**Profiled** by {note}\n\n" + "\n".join(lines) + "\n"
 
 
 def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -> float | None:
@@ -266,6 +318,7 @@ def part_of(step: Step, before: Step | None, after: Step | None) -> str:
     parts = [
         BEGIN + f"![{figures.CAPTIONS[step.name]}](figure.svg)\n",
         counted(step, before),
+        profiled(step, before),
         measured(step, before),
         how_to_see(step, before) if before is not None else "",
         filled(
@@ -297,6 +350,9 @@ def files() -> dict[Path, str]:
 def main(arguments: list[str]) -> int:
     if arguments[1:] == ["--count"]:
         COUNTS.write_text(count(arguments[0]), encoding="utf-8")
+        return 0
+    if arguments[:1] == ["--profile"]:
+        PROFILE.write_text(profile(arguments[1:]), encoding="utf-8")
         return 0
     if arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
