@@ -57,12 +57,6 @@ install_packages() {
   fi
 }
 
-# What the tests of clusters start. Nothing else needs it, and it comes with two services.
-setup_slurm() {
-  install_packages slurm-wlm munge
-  [[ -z $advice ]] || fail "$advice"
-}
-
 # What `python3 -m kzoo serve` imports, which finds it there.
 setup_serve() {
   local pinned=$root/scripts/serve.txt

@@ -61,7 +61,7 @@ std::vector<std::string> with_default_command(std::vector<std::string> words, co
 
 void execute(CLI::App& app, std::vector<std::string> words, call& c) {
   words = with_default_command(std::move(words), app);
-  if (words[0] == "profile" || words[0] == "submit") c.after_dashes = taken_after_dashes(words);
+  if (words[0] == "profile") c.after_dashes = taken_after_dashes(words);
   std::ranges::reverse(words);  // as CLI11 wants them
   app.parse(words);
 }

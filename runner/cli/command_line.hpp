@@ -54,7 +54,6 @@ needs needs_of(const list_options& o);
 needs needs_of(const describe_options& o);
 needs needs_of(const compile_options& o);
 needs needs_of(const watch_options& o);
-needs needs_of(const submit_options& o);
 needs needs_of(const report_options& o);
 inline needs needs_of(const auto& /*of another command*/) { return {}; }
 

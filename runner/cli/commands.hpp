@@ -148,24 +148,10 @@ struct watch_options : common_options, experiment_options {
   std::string source;
 };
 
-// Options of each shard's run, and of Slurm.
-struct submit_options : common_options, experiment_options {
-  std::size_t shards = 8;
-  std::string folder;  // "": a new folder under results/
-  std::string setup;   // a file with lines of bash; "": none
-  bool shares_nodes = false, by_device = false, show_errors = false;
-  bool dry_run = false, waits = false;
-  std::vector<std::string> sbatch_arguments;  // after --
-};
-
 struct merge_options {
   std::string folder;
   bool by_device = false;
   report::shown_options shown;
-};
-
-struct status_options {
-  std::string folder;
 };
 
 struct devices_options {
@@ -201,8 +187,6 @@ int make_new(const new_options& options);
 int export_kernels(const export_options& options);
 int watch(const watch_options& options);
 int devices(const devices_options& options);
-int submit(const submit_options& options);
-int status(const status_options& options);
 int merge(const merge_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);

@@ -88,8 +88,6 @@ needs needs_of(const watch_options& o) {
   return of_experiment(setup::load_experiment(with_source, with_source));
 }
 
-needs needs_of(const submit_options& o) { return of_experiment(setup::load_experiment(o, o)); }
-
 needs needs_of(const report_options& o) {
   needs found;
   found.charts = !o.html.empty() || !o.svg.empty();

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
 #include "compare/compare.hpp"
+#include "compare/merge.hpp"
 #include "html/page.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
@@ -11,6 +12,7 @@
 #include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
+#include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +22,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -202,6 +205,32 @@ int rank_one(const compare_options& options, const report::view& view) {
   return kOk;
 }
 
+// The number of "shard-N.jsonl"; nothing for another file.
+std::optional<std::size_t> shard_number(const fs::path& file) {
+  const std::string name = file.stem().string();
+  if (file.extension() != ".jsonl" || !name.starts_with("shard-")) return std::nullopt;
+  return number_from<std::size_t>(std::string_view(name).substr(6));
+}
+
+std::map<std::size_t, fs::path> journals_of_shards(const std::string& folder) {
+  std::map<std::size_t, fs::path> journals;
+  std::error_code fault;
+  for (const auto& entry : fs::directory_iterator(folder, fault))
+    if (const auto number = shard_number(entry.path())) journals[*number] = entry.path();
+  if (journals.empty())
+    input::refuse(folder, fault ? fault.message() : "has no journals of shards: shard-0.jsonl …");
+  return journals;
+}
+
+// In merged.json, or in merged-DEVICE.json.
+void store(const document& d, const fs::path& folder, const std::string& device) {
+  const fs::path name = folder / fmt::format("merged{}.json", device);
+  export_file file("--json", name.string());
+  render(d, format::json, {}, [&](std::string_view text) { file.append(text); });
+  file.finish();
+  print_to(stdout, "stored in {}\n", name.string());
+}
+
 }  // namespace
 
 int report(const report_options& options) {
@@ -232,6 +261,32 @@ int compare(const compare_options& options) {
         "--baseline cublas\nTry `runner compare --help`.");
   }
   return ranks ? rank_one(options, view) : compare_two(options, view);
+}
+
+int merge(const merge_options& options) {
+  std::vector<compare::shard_results> shards;
+  for (const auto& [number, journal] : journals_of_shards(options.folder)) {
+    if (storage::has_head(journal))
+      shards.push_back({journal.string(), storage::read_journal_file(journal).results});
+    else
+      print_to(stderr, "shard {} has stored nothing\n", number);
+  }
+  if (shards.empty()) {
+    print_to(stderr, "error: no shard has stored any results\n");
+    return kSomeCellFailed;
+  }
+  const compare::merged merged = compare::merge(std::move(shards), options.by_device);
+  int code = merged.missing.empty() ? kOk : kSomeCellFailed;
+  for (const document& d : merged.by_device) {
+    write_text(stdout, report::full_report(d, report::view_of(stdout, options.shown)));
+    code = std::max(code, results::exit_code(d));
+  }
+  for (const std::string& words : merged.missing) print_to(stderr, "missing: {}\n", words);
+  for (const document& d : merged.by_device) {
+    const bool is_only = merged.by_device.size() == 1;
+    store(d, options.folder, is_only ? "" : "-" + file_name_from(compare::device_words(d.device)));
+  }
+  return code;
 }
 
 }  // namespace kzoo::cli

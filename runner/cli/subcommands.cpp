@@ -333,27 +333,6 @@ void add_devices(CLI::App& runner, call& c) {
   add(app, "--json", o.json);
 }
 
-void add_submit(CLI::App& runner, call& c) {
-  auto [app, o] = begin(runner, "submit", submit, c);
-  add_plugin_folders(app, o);
-  add_experiment(app, o)->required();
-  add_tier(app, o);
-  add(app, "--show-errors", o.show_errors);
-  add(app, "--shards", o.shards)->check(CLI::Range(1, 10000));
-  add(app, "--journal-dir", o.folder);
-  add(app, "--setup", o.setup);
-  add(app, "--share-nodes", o.shares_nodes);
-  add(app, "--by-device", o.by_device);
-  add(app, "--wait", o.waits);
-  add(app, "--dry-run", o.dry_run);
-  app.parse_complete_callback([&c, &told = o.sbatch_arguments] { told = c.after_dashes; });
-}
-
-void add_status(CLI::App& runner, call& c) {
-  auto [app, o] = begin(runner, "status", status, c);
-  add(app, "DIR", o.folder)->required();
-}
-
 void add_merge(CLI::App& runner, call& c) {
   auto [app, o] = begin(runner, "merge", merge, c);
   add(app, "DIR", o.folder)->required();
@@ -389,8 +368,6 @@ void add_subcommands(CLI::App& runner, call& c) {
   add_export(runner, c);
   add_watch(runner, c);
   add_devices(runner, c);
-  add_submit(runner, c);
-  add_status(runner, c);
   add_merge(runner, c);
   add_needs(runner);
   const text_table lines = asset_table("help/options");

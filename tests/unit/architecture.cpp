@@ -127,7 +127,6 @@ TEST_CASE("style: processes are started, and libraries loaded, in few places") {
       {"runner/process/command.cpp", "by spawn()"},
       {"runner/process/command.hpp", "declares run_command(), which is not confined"},
       {"runner/setup/peaks.cpp", "this program alone, which measures a device"},
-      {"runner/cluster/submission.cpp", "commands of Slurm"},
       {"runner/html/page.cpp", "Python, with a program of ours and results"},
       {"runner/profile/ncu.cpp", "ncu --version"},
       {"runner/worker/plugin.hpp", "in a worker"},

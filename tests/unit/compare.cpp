@@ -1,4 +1,6 @@
 // What changed between two runs.
+#include <fmt/format.h>  // first: it calls a compare(), which the namespace would hide
+
 #include "compare/compare.hpp"
 #include "report/comparison.hpp"
 #include "support/catch.hpp"

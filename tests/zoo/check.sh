@@ -204,9 +204,9 @@ zoo run ladder --device cpu
 expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive kzoo_cpu_tiled'
 zoo validate --layout nt mma:8x8
 expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_mma'
-zoo submit ladder --device cpu --shards 4 -- --partition=none
+zoo profile ladder --device cpu -- --set full
 expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive kzoo_cpu_tiled'
-expect output "$out" '*runner submit ladder --device cpu --shards 4 -- --partition=none'
+expect output "$out" '*runner profile ladder --device cpu -- --set full'
 what='a GPU that is hidden'
 zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
 expect calls "$calls" $'*build --target runner kzoo_cpu_naive kzoo_cpu_tiled\nbuild --target plugins_cpu'
@@ -397,9 +397,6 @@ mv "$work/bin/no-ninja" "$work/bin/ninja"
 zoo USER_ID=1000 MISSING='cmake libfmt-dev python3-venv' CMAKE_IS= NO_PIP=yes build
 expect output "$out" '*ask an administrator for: apt-get install cmake libfmt-dev python3-venv'
 
-what='setup --slurm'
-zoo MISSING='slurm-wlm munge' setup --slurm
-expect calls "$calls" '*apt-get install -y --no-install-recommends slurm-wlm munge*'
 what='setup --site'
 zoo MISSING=doxygen setup --site
 expect calls "$calls" '*apt-get install -y --no-install-recommends doxygen*pip *--require-hashes*/scripts/site/packages.txt'

@@ -1,4 +1,4 @@
-#include "cluster/submission.hpp"
+#include "compare/merge.hpp"
 
 #include "compare/compare.hpp"
 #include "experiment/load.hpp"
@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-namespace kzoo::cluster {
+namespace kzoo::compare {
 namespace {
 
 using results::document;
@@ -61,7 +61,7 @@ void refuse_other(const shard_results& first, shard_results& other) {
       std::exchange(d.experiment.overridden.problems, first.results.experiment.overridden.problems);
   const auto device = std::exchange(d.device, first.results.device);
   const auto ids = std::exchange(d.devices, first.results.devices);
-  const auto changes = compare::changes_between(first.results, d);
+  const auto changes = changes_between(first.results, d);
   d.experiment.overridden.problems = problems;
   d.device = device;
   d.devices = ids;
@@ -214,4 +214,4 @@ merged merge(std::vector<shard_results> shards, bool by_device) {
   return result;
 }
 
-}  // namespace kzoo::cluster
+}  // namespace kzoo::compare
