@@ -1,11 +1,11 @@
 #pragma once
 // The subcommands and their options. Each function returns the program's exit code.
 
-#include "compile/annotations.hpp"
-#include "compile/source_files.hpp"
 #include "report/terminal.hpp"
 #include "results/finding.hpp"
 #include "setup/plan.hpp"
+#include "source/annotations.hpp"
+#include "source/files.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -193,7 +193,7 @@ int compare(const compare_options& options);
 
 // Shared by `new` and `export`: new folders, and the zoo's build settings of copied sources.
 
-using compile::file_texts;
+using source::file_texts;
 
 // Throws input::invalid if it exists and is not empty.
 void require_new_folder(const std::filesystem::path& folder);
@@ -202,6 +202,6 @@ void write_folder(const std::filesystem::path& folder, const file_texts& files);
 
 // The settings in the CMakeLists.txt next to the source; default if there is none. Throws
 // input::invalid for other libraries than CUDA's and for include folders.
-compile::build_settings zoo_settings(const std::filesystem::path& source);
+source::build_settings zoo_settings(const std::filesystem::path& source);
 
 }  // namespace kzoo::cli

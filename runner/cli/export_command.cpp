@@ -86,10 +86,10 @@ exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
         "is a manifest of compiled kernels, which have no source; export kernels that are "
         "compiled from one");
   }
-  const std::string text = compile::read_source(plugin.source, name);
+  const std::string text = source::read_source(plugin.source, name);
   if (!plugin.source_sha256.empty() && sha256(text) != plugin.source_sha256)
     input::refuse(name, "has changed since it was tuned: tune it again");
-  const compile::description d = compile::describe(plugin.source, name, text);
+  const source::description d = source::describe(plugin.source, name, text);
   if (d.function)
     input::refuse(name, fmt::format("its kernel is launched by {}, which takes tensors, and only "
                                     "plugins and kernels with a description are exported",
@@ -276,9 +276,9 @@ int export_kernels(const export_options& options) {
   if (options.fallback) add_fallback(is_cuda, p);
   if (is_cuda) p.architectures = architectures_of(t, how);
   file_texts files = compile::exported_files(p, how, data_folder() / "manifest");
-  compile::add_text("README.md", readme_of(t, p, is_cuda), files);
-  compile::add_text("tuned.json", storage::to_text(for_others(t)), files);
-  compile::add_text("LICENSE.kernel-zoo", input::read_file(data_folder() / "LICENSE"), files);
+  source::add_text("README.md", readme_of(t, p, is_cuda), files);
+  source::add_text("tuned.json", storage::to_text(for_others(t)), files);
+  source::add_text("LICENSE.kernel-zoo", input::read_file(data_folder() / "LICENSE"), files);
   write_folder(folder, files);
   print_to(stderr, "{}", left_out_text(p));
   print_to(stdout,

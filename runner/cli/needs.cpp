@@ -1,10 +1,10 @@
 #include "cli/command_line.hpp"
 
-#include "compile/description.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "run/plan.hpp"
 #include "setup/plan.hpp"
+#include "source/description.hpp"
 
 #include <set>
 #include <utility>
@@ -22,7 +22,7 @@ std::vector<selector> selected(const std::vector<std::string>& names) {
 
 // Whether the file has GPU kernels but no plugin.
 bool is_bare_kernel(const std::string& path) try {
-  return compile::describe(path, path, compile::read_source(path, path)).is_bare;
+  return source::describe(path, path, source::read_source(path, path)).is_bare;
 } catch (const input::invalid&) {
   return false;
 }

@@ -1,8 +1,6 @@
 // `runner new`: a plugin's source to begin with, from the template or copied from the zoo.
 
 #include "cli/commands.hpp"
-#include "compile/annotations.hpp"
-#include "compile/source_files.hpp"
 #include "core/kernel_name.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
@@ -11,6 +9,8 @@
 #include "os/posix.hpp"
 #include "os/text.hpp"
 #include "setup/source_plugins.hpp"
+#include "source/annotations.hpp"
+#include "source/files.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 constexpr input::file_kind kSource{"a source file", "", 16};
 
 // The settings as the source's comment line.
-std::string annotation(const compile::build_settings& settings) {
+std::string annotation(const source::build_settings& settings) {
   std::string line;
   if (!settings.architectures.empty())
     line += fmt::format(" arch={}", fmt::join(settings.architectures, ","));
@@ -64,18 +64,18 @@ fs::path source_of(const std::string& plugin) {
 
 // The plugin's source under its new name, and the zoo's headers that it includes.
 file_texts copied(const fs::path& source, const std::string& name,
-                  const compile::build_settings& settings, const fs::path& zoo) {
+                  const source::build_settings& settings, const fs::path& zoo) {
   const std::string renamed_source = name + source.extension().string();
-  compile::copied_files copies;
-  compile::add_with_headers(source, renamed_source, {{zoo, ""}}, copies);
-  file_texts files = compile::texts_of(copies);
+  source::copied_files copies;
+  source::add_with_headers(source, renamed_source, {{zoo, ""}}, copies);
+  file_texts files = source::texts_of(copies);
   files[renamed_source] = annotation(settings) + renamed(files[renamed_source], name);
   return files;
 }
 
 // The template's CMakeLists.txt, changed for the source.
 std::string project_file(const std::string& text, const std::string& source,
-                         const std::string& name, const compile::build_settings& settings) {
+                         const std::string& name, const source::build_settings& settings) {
   std::string arguments = fmt::format("NAME {} SOURCES {}", name, source);
   if (settings.native) arguments += " DEVICES cpu NATIVE";
   if (!settings.architectures.empty())
@@ -113,8 +113,8 @@ kzoo_device_kind kind_asked(const compile_options& o) {
   if (o.device == "cpu" && !o.architectures.empty())
     input::refuse("--arch", "is of a GPU, and --device cpu is none");
   for (const std::string& name : o.architectures) {
-    if (compile::is_architecture(name)) continue;
-    input::refuse("--arch", fmt::format("expected {}, found {}", compile::kArchitectureForm,
+    if (source::is_architecture(name)) continue;
+    input::refuse("--arch", fmt::format("expected {}, found {}", source::kArchitectureForm,
                                         input::in_quotes(name)));
   }
   return o.device == "cuda" ? KZOO_CUDA : KZOO_CPU;
@@ -151,7 +151,7 @@ int make_new(const new_options& options) {
   require_new_folder(folder);
   const fs::path sources = data_folder();
   file_texts files;
-  compile::build_settings settings;
+  source::build_settings settings;
   if (options.from.empty()) {
     files[name + ".cu"] =
         renamed(input::read_file(sources / "template" / "mine.cu", kSource), name);
@@ -200,8 +200,8 @@ void write_folder(const fs::path& folder, const file_texts& files) {
   }
 }
 
-compile::build_settings zoo_settings(const fs::path& source) {
-  compile::build_settings found;
+source::build_settings zoo_settings(const fs::path& source) {
+  source::build_settings found;
   const fs::path file = source.parent_path() / "CMakeLists.txt";
   if (!fs::exists(file)) return found;
   const auto refuse = [&] {

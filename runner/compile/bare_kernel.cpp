@@ -248,7 +248,8 @@ std::string plugin_text(const manifest::described_kernels& kernels,
   return filled("plugin/bare_kernel.cpp", all);
 }
 
-std::string plugin_text(const manifest::described_kernels& kernels, const tensor_function& function,
+std::string plugin_text(const manifest::described_kernels& kernels,
+                        const source::tensor_function& function,
                         const std::filesystem::path& source) {
   const std::string call =
       fmt::format("::{}({})", function.name, joined(function.arguments, ", ", given_to_function));

@@ -2,8 +2,8 @@
 // Kernels that are no plugin, with a description of their launches: a manifest NAME.toml beside
 // NAME.cu, or the same keys in `// kzoo:` lines.
 
-#include "compile/tensor_functions.hpp"
 #include "manifest/variants.hpp"
+#include "source/tensor_functions.hpp"
 
 #include <filesystem>
 #include <string>
@@ -20,7 +20,8 @@ std::string plugin_text(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source);
 
 // The text of a plugin whose function starts its kernels.
-std::string plugin_text(const manifest::described_kernels& kernels, const tensor_function& function,
+std::string plugin_text(const manifest::described_kernels& kernels,
+                        const source::tensor_function& function,
                         const std::filesystem::path& source);
 
 // Follows that text if only device code is compiled: for each variant and each of its types, a

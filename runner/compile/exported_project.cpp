@@ -76,61 +76,62 @@ std::string unit_text(const exported_project& p, std::size_t index) {
 }
 
 bool includes_any(std::string_view text, const words& headers) {
-  return std::ranges::any_of(includes_in(text), [&](const included& i) {
+  return std::ranges::any_of(source::includes_in(text), [&](const source::included& i) {
     return std::ranges::count(headers, i.name) > 0;
   });
 }
 
 // Leaves in the copies of a bare kernel's source what it needs: of its headers, too, where they
 // include what is not here.
-void cut_copies(const exported_unit& u, const copied_files& copied, file_texts& files) {
+void cut_copies(const exported_unit& u, const source::copied_files& copied,
+                source::file_texts& files) {
   const std::string text = files.at(folder_of(u) / place_of(u));
-  adaptation to{false, !u.missing.empty()};
-  for (const cut_file& each : with_headers(u.source, ""))
+  source::adaptation to{false, !u.missing.empty()};
+  for (const source::cut_file& each : source::with_headers(u.source, ""))
     to.cuts_headers = to.cuts_headers || includes_any(each.code.text, u.missing);
-  for (const cut_file& each : kernel_code(u.how.kernels, u.source, text, to))
+  for (const source::cut_file& each : source::kernel_code(u.how.kernels, u.source, text, to))
     for (const auto& [place, from] : copied)
       if (*place.begin() == kKernels && fs::equivalent(from, each.file))
-        files.at(place) = without_includes(each.code.text, u.missing);
+        files.at(place) = source::without_includes(each.code.text, u.missing);
 }
 
 // Returns for each unit whether it is linked with the code that launches bare kernels.
 std::vector<bool> add_sources(const exported_project& p, const recipe& how,
-                              const fs::path& manifest_sources, file_texts& files) {
-  const include_folder sdk{how.include, kInclude};
-  const auto of_sdk = [&](const char* header, copied_files& to) {
-    add_with_headers(sdk.from / header, sdk.to / header, {sdk}, to);
+                              const fs::path& manifest_sources, source::file_texts& files) {
+  const source::include_folder sdk{how.include, kInclude};
+  const auto of_sdk = [&](const char* header, source::copied_files& to) {
+    source::add_with_headers(sdk.from / header, sdk.to / header, {sdk}, to);
   };
-  copied_files copied;
-  file_texts units;
+  source::copied_files copied;
+  source::file_texts units;
   std::vector<bool> linked;
   of_sdk("kzoo/exported.hpp", copied);
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     const exported_unit& u = p.units[i];
     const fs::path from = u.zoo.empty() ? u.source.parent_path() : u.zoo, to = folder_of(u);
-    copied_files mine;
-    add_with_headers(u.source, to / place_of(u), {{from, to}, sdk}, mine);
+    source::copied_files mine;
+    source::add_with_headers(u.source, to / place_of(u), {{from, to}, sdk}, mine);
     if (!u.how.generated.empty()) of_sdk("kzoo/bare_kernel.hpp", mine);
     const fs::path launching = sdk.to / "kzoo" / "manifest";
     linked.push_back(std::ranges::any_of(
         mine, [&](const auto& file) { return file.first.parent_path() == launching; }));
     if (linked.back()) {
       for (const char* name : kManifestSources)
-        add_with_headers(manifest_sources / name, fs::path(kManifest) / name, {sdk}, mine);
+        source::add_with_headers(manifest_sources / name, fs::path(kManifest) / name, {sdk}, mine);
     }
-    for (const auto& [place, file] : mine) add_file(file, place, copied);
+    for (const auto& [place, file] : mine) source::add_file(file, place, copied);
     units[fs::path(kUnits) / (library_of(p, u) + extension(how))] = unit_text(p, i);
   }
-  files = texts_of(copied);
+  files = source::texts_of(copied);
   for (const exported_unit& u : p.units)
     if (!u.how.generated.empty()) cut_copies(u, copied, files);
-  for (auto& [place, text] : units) add_text(place, std::move(text), files);
+  for (auto& [place, text] : units) source::add_text(place, std::move(text), files);
   return linked;
 }
 
 words architecture_options(const words& names) {
   words all;
-  for (const std::string& name : names) all.push_back(architecture_option(name));
+  for (const std::string& name : names) all.push_back(source::architecture_option(name));
   return all;
 }
 
@@ -203,7 +204,7 @@ holes holes_of(const exported_project& p, std::size_t index, const recipe& how, 
 
 // `files`: those that are compiled.
 holes holes_of(const exported_project& p, const recipe& how, const std::vector<bool>& linked,
-               const file_texts& files) {
+               const source::file_texts& files) {
   const bool cuda = is_cuda(how);
   std::set<std::string> folders;  // and headers above them
   for (const auto& [place, text] : files) folders.insert(place.begin()->string());
@@ -227,9 +228,9 @@ holes holes_of(const exported_project& p, const recipe& how, const std::vector<b
 
 }  // namespace
 
-file_texts exported_files(const exported_project& p, const recipe& how,
-                          const fs::path& manifest_sources) {
-  file_texts files;
+source::file_texts exported_files(const exported_project& p, const recipe& how,
+                                  const fs::path& manifest_sources) {
+  source::file_texts files;
   const std::vector<bool> linked = add_sources(p, how, manifest_sources, files);
   for (const auto& [place, text] : files) check_place(place);
   const holes values = holes_of(p, how, linked, files);
@@ -241,8 +242,8 @@ file_texts exported_files(const exported_project& p, const recipe& how,
                                                          {p.name + "-config.cmake", "config.cmake"},
                                                          {"Makefile", "Makefile"},
                                                          {"CMakeLists.txt", "CMakeLists.txt"}})
-    add_text(name, filled("export/" + text, values), files);
-  add_text(".gitignore", "*.so\n*.a\nbuild/\n", files);
+    source::add_text(name, filled("export/" + text, values), files);
+  source::add_text(".gitignore", "*.so\n*.a\nbuild/\n", files);
   return files;
 }
 

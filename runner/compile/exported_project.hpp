@@ -3,10 +3,10 @@
 // calls the kernel for a problem, a Makefile and a CMakeLists.txt.
 
 #include "compile/cache.hpp"
-#include "compile/source_files.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/problem.hpp"
 #include "os/assets.hpp"
+#include "source/files.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -44,8 +44,8 @@ struct exported_project {
 
 // Its files. `manifest_sources`: the folder of the code that bare kernels are linked with. Throws
 // input::invalid for sources that cannot be copied.
-file_texts exported_files(const exported_project& p, const recipe& how,
-                          const std::filesystem::path& manifest_sources);
+source::file_texts exported_files(const exported_project& p, const recipe& how,
+                                  const std::filesystem::path& manifest_sources);
 
 // Its functions, one for each combination of types and layouts, for templates. Each has a
 // "declaration".

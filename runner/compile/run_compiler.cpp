@@ -203,7 +203,7 @@ std::string missing_header_notes(std::string_view file, const std::vector<std::s
   return text;
 }
 
-std::string host_code_hints(std::string_view file, const needed_code& code,
+std::string host_code_hints(std::string_view file, const source::needed_code& code,
                             std::string_view compiler_output) {
   std::string text;
   if (code.open_line > 0) {
@@ -212,7 +212,7 @@ std::string host_code_hints(std::string_view file, const needed_code& code,
         "or cut the file here if the rest is host code\n",
         file, code.open_line);
   }
-  for (const unmarked_code& u : code.unmarked) {
+  for (const source::unmarked_code& u : code.unmarked) {
     if (!is_objected_to(file, u.first_line, u.last_line, compiler_output)) continue;
     text += fmt::format(
         "{}:{}: note: {} is not marked as __device__, and was compiled because code that the "

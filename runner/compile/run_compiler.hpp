@@ -1,7 +1,7 @@
 #pragma once
 
-#include "compile/source_files.hpp"
 #include "process/command.hpp"
+#include "source/files.hpp"
 
 #include <filesystem>
 #include <string>
@@ -25,7 +25,7 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
                   std::string_view compiler_output);
 
 // About what could not be left out of a source for its kernels' sake.
-std::string host_code_hints(std::string_view file, const needed_code& code,
+std::string host_code_hints(std::string_view file, const source::needed_code& code,
                             std::string_view compiler_output);
 
 // About headers that were left out.

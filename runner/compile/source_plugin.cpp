@@ -2,8 +2,6 @@
 
 #include "compile/bare_kernel.hpp"
 #include "compile/run_compiler.hpp"
-#include "compile/source_files.hpp"
-#include "compile/tensor_functions.hpp"
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"
 #include "manifest/pack.hpp"
@@ -11,6 +9,8 @@
 #include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
+#include "source/files.hpp"
+#include "source/tensor_functions.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,7 +60,7 @@ bool is_device_code(const source_unit& u, const recipe& how) {
 
 commands commands_for(const fs::path& source, const recipe& how, const source_unit& unit,
                       const build_request& asked) {
-  const build_settings& settings = unit.settings;
+  const source::build_settings& settings = unit.settings;
   const bool is_cuda = how.device == "cuda";
   const words architectures = !asked.architectures.empty()     ? asked.architectures
                               : settings.architectures.empty() ? how.architectures
@@ -73,7 +73,8 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
   words compile{how.compiler};
   append(compile, how.options);
   if (is_cuda)
-    for (const std::string& name : architectures) compile.push_back(architecture_option(name));
+    for (const std::string& name : architectures)
+      compile.push_back(source::architecture_option(name));
   for (const std::string& definition : how.definitions) compile.push_back("-D" + definition);
   compile.push_back(fmt::format("-DKZOO_BUILD_INFO=\"{}\"", info));
   if (settings.native && !is_cuda) compile.emplace_back("-DKZOO_NATIVE=1");
@@ -127,7 +128,7 @@ std::string key_of(const commands& c, const recipe& how, std::string_view text,
 std::string headers_beside(const fs::path& source, std::string_view text) {
   std::string names;
   std::error_code fault;
-  for (const auto& [name, quoted] : includes_in(text))
+  for (const auto& [name, quoted] : source::includes_in(text))
     if (fs::exists(source.parent_path() / name, fault)) names += name + '\n';
   return names;
 }
@@ -182,7 +183,8 @@ struct try_again {};
 
 // Makes the compiler name the source for the text.
 std::string numbered_lines(const std::string& text, const fs::path& source) {
-  return fmt::format("#line 1 {}\n{}", literal(source.string()), without_byte_order_mark(text));
+  return fmt::format("#line 1 {}\n{}", literal(source.string()),
+                     source::without_byte_order_mark(text));
 }
 
 std::string function_note(const std::string& file, const source_unit& u) {
@@ -205,18 +207,19 @@ std::string cublas_note(const std::string& file, const source_unit& u, std::stri
 }
 
 // The compiled part of the source and of its headers in quotes, with #line for their names.
-std::vector<cut_file> compiled_files(const source_unit& u, const fs::path& source,
-                                     const std::string& text, bool simulated,
-                                     const source_cut& how) {
-  const adaptation to{simulated, !how.missing.empty(), u.has_function, how.cuts_headers};
-  auto files = how.is_cut ? kernel_code(u.kernels, source, text, to) : with_headers(source, text);
-  for (cut_file& each : files) {
+std::vector<source::cut_file> compiled_files(const source_unit& u, const fs::path& source,
+                                             const std::string& text, bool simulated,
+                                             const source_cut& how) {
+  const source::adaptation to{simulated, !how.missing.empty(), u.has_function, how.cuts_headers};
+  auto files = how.is_cut ? source::kernel_code(u.kernels, source, text, to)
+                          : source::with_headers(source, text);
+  for (source::cut_file& each : files) {
     std::string& code = each.code.text;
     if (u.has_function) {
       each.code.unmarked.clear();  // all of it is what is compiled
-      code = with_launches_called(code, simulated);
+      code = source::with_launches_called(code, simulated);
     }
-    code = numbered_lines(without_includes(code, how.missing), each.file);
+    code = numbered_lines(source::without_includes(code, how.missing), each.file);
   }
   return files;
 }
@@ -237,11 +240,11 @@ template <class Compiled>
 void try_less(const Compiled& compiled, const process::command_result& failed, const recipe& how,
               source_cut& tried) {
   if (failed.hung) return;
-  const auto is_less = [](const cut_file& each) { return !each.code.is_whole; };
+  const auto is_less = [](const source::cut_file& each) { return !each.code.is_whole; };
   const bool was_cut = std::exchange(tried.is_cut, true);
-  const std::vector<cut_file> files = compiled(tried);
-  for (const cut_file& each : files)
-    for (const auto& [name, quoted] : includes_in(each.code.text)) {
+  const std::vector<source::cut_file> files = compiled(tried);
+  for (const source::cut_file& each : files)
+    for (const auto& [name, quoted] : source::includes_in(each.code.text)) {
       if (!is_lacking(name, failed.output, how)) continue;
       tried.missing.push_back(name);
       tried.output += failed.output;
@@ -300,9 +303,9 @@ void refuse_if_large(const fs::path& folder, const std::string& named, const std
 }
 
 // Writes them below the folder, as they lie to each other. Returns the folder of the first.
-fs::path write_copies(const std::vector<cut_file>& files, const fs::path& folder) {
+fs::path write_copies(const std::vector<source::cut_file>& files, const fs::path& folder) {
   std::vector<fs::path> paths;
-  for (const cut_file& each : files) paths.push_back(fs::weakly_canonical(each.file));
+  for (const source::cut_file& each : files) paths.push_back(fs::weakly_canonical(each.file));
   fs::path above = paths[0].parent_path();
   const auto is_outside = [&](const fs::path& file) {
     return *file.lexically_relative(above).begin() == "..";
@@ -359,7 +362,7 @@ std::string ptx_in(const fs::path& folder) {
 // compiler writes elsewhere: what a source makes it write does not reach the library.
 template <class Failed>
 built build_device_code(const commands& c, const recipe& how, const source_unit& u,
-                        const fs::path& source, const std::vector<cut_file>& copied,
+                        const fs::path& source, const std::vector<source::cut_file>& copied,
                         const cache& kept, const fs::path& library, const Failed& failed) {
   constexpr input::file_kind kKernelsFile{"a file of compiled kernels", ".fatbin", 256};
   const temporary_folder scratch = kept.begin();
@@ -386,7 +389,7 @@ built build_device_code(const commands& c, const recipe& how, const source_unit&
 void refuse_unless_source(const fs::path& file, const fs::path& source, const recipe& how) {
   if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
     input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
-  if (source.extension() == ".py" && read_source(source, file.string()).empty())
+  if (source.extension() == ".py" && source::read_source(source, file.string()).empty())
     input::refuse(
         file.string(),
         "is Python, which is not run beside the clock, and has no CUDA C++ in a string in triple "
@@ -402,14 +405,14 @@ void refuse_unless_source(const fs::path& file, const fs::path& source, const re
 }
 
 // The product that the source's function computes.
-manifest::described_variant variant_of(const description& d) {
-  const tensor_function& f = *d.function;
-  const needed_code code = needed_by({f.name}, d.text, {}, {.for_host = true});
+manifest::described_variant variant_of(const source::description& d) {
+  const source::tensor_function& f = *d.function;
+  const source::needed_code code = source::needed_by({f.name}, d.text, {}, {.for_host = true});
   manifest::described_variant v;
   v.launch.entry = f.name;
   v.launch.grid[2] = "batch";  // its tensors tell it
   v.entry_at = {d.file, f.line, 1};
-  v.types = types_of_tensors(code.text);
+  v.types = source::types_of_tensors(code.text);
   v.layouts = {layout::nn};
   v.launch.type_a = v.types[0].a;
   v.launch.type_b = v.types[0].b;
@@ -424,17 +427,17 @@ manifest::described_variant variant_of(const description& d) {
 
 }  // namespace
 
-source_unit unit_of(const description& d, const fs::path& source,
+source_unit unit_of(const source::description& d, const fs::path& source,
                     const results::tuning_point& point) {
   input::diagnostics report(d.file, d.text);
-  const experiment::node_table said = d.is_bare ? with_values(d.keys, point) : d.keys;
+  const experiment::node_table said = d.is_bare ? source::with_values(d.keys, point) : d.keys;
   experiment::table_reader keys(said, "", report);
-  source_unit u{read_build_settings(keys), "", "", {}};
-  keys.find(kTuneKey);
+  source_unit u{source::read_build_settings(keys), "", "", {}};
+  keys.find(source::kTuneKey);
   if (d.is_bare)
     u.kernels = manifest::read_variants(keys, manifest::kernel_origin::source, d.top, report);
   if (d.function) {
-    keys.find(kFunctionKey);
+    keys.find(source::kFunctionKey);
     u.has_function = true;
     const auto& libraries = u.settings.libraries;
     const auto starts_kernels =
@@ -451,7 +454,7 @@ source_unit unit_of(const description& d, const fs::path& source,
   if (d.is_bare)
     u.generated = plugin_text(u.kernels, source);
   else
-    u.preamble = preamble(source, point);
+    u.preamble = source::preamble(source, point);
   if (d.function) u.generated = plugin_text(u.kernels, *d.function, source);
   return u;
 }
@@ -465,9 +468,9 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   source_cut tried = asked.cut;
   for (int builds = 0;;) {
     try {
-      const std::string text = read_source(source, file.string());
+      const std::string text = source::read_source(source, file.string());
       const auto unit = [&](const fs::path& named) {
-        return unit_of(describe(source, named.string(), text), source, point);
+        return unit_of(source::describe(source, named.string(), text), source, point);
       };
       const source_unit u = unit(file);
       commands c = commands_for(source, how, u, asked);
@@ -498,12 +501,13 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
           said = hints(how.device, file.string(), text, tried.output + result.output);
         if (is_bare) try_less(compiled, result, how, tried);
         said += notes;
-        for (const cut_file& each : is_bare ? compiled(tried) : std::vector<cut_file>{})
+        for (const source::cut_file& each :
+             is_bare ? compiled(tried) : std::vector<source::cut_file>{})
           said += host_code_hints(each.file == source ? file.string() : each.file.string(),
                                   each.code, result.output);
         refuse(file, how, said, result);
       };
-      std::vector<cut_file> copied;
+      std::vector<source::cut_file> copied;
       const bool is_python = source.extension() == ".py";
       if (tried.is_cut || u.has_function || is_python) copied = compiled(tried);
       // The author's headers come first, as beside the source. nvcc has them before its own.
@@ -521,7 +525,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
           host_code
               ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
               : build_device_code(c, how, u, source, copied, kept, begun.path() / library, failed);
-      for (const cut_file& each : copied)
+      for (const source::cut_file& each : copied)
         if (each.file != source) add_once(includes, each.file.string());
       refuse_if_large(begun.path(), file.string(), how.device);
       if (any_changed_since(includes, start) && ++builds < kTries) continue;

@@ -1,11 +1,11 @@
 #pragma once
 // A plugin from a single source file, compiled as kzoo_add_plugin would.
 
-#include "compile/annotations.hpp"
 #include "compile/cache.hpp"
-#include "compile/description.hpp"
 #include "manifest/variants.hpp"
 #include "results/plugin.hpp"
+#include "source/annotations.hpp"
+#include "source/description.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -50,13 +50,13 @@ class not_begun {};
 // The compiled text of a source at a point of its tuning space: the source itself, or a plugin's
 // text that launches the kernel in it.
 struct source_unit {
-  build_settings settings;
+  source::build_settings settings;
   std::string preamble;                   // before the source, where the values are macros
   std::string generated;                  // "": the source itself
   manifest::described_kernels kernels{};  // of a plugin's text that is generated
   bool has_function = false;              // of the source's, which launches them
 };
-source_unit unit_of(const description& d, const std::filesystem::path& source,
+source_unit unit_of(const source::description& d, const std::filesystem::path& source,
                     const results::tuning_point& point);
 
 // `point`: the values of its parameters, which are macros for a plugin (BM is 64), and which a

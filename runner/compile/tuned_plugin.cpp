@@ -1,14 +1,14 @@
 #include "compile/tuned_plugin.hpp"
 
 #include "compile/bare_kernel.hpp"
-#include "compile/description.hpp"
 #include "compile/run_compiler.hpp"
-#include "compile/source_files.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
+#include "source/description.hpp"
+#include "source/files.hpp"
 
 #include <fmt/format.h>
 
@@ -41,9 +41,11 @@ attempt compile_point(const fs::path& source, const recipe& how, const build_req
 }
 
 // Whether a bare kernel needs all of its file.
-bool is_whole(const description& d, const fs::path& source, const std::string& text,
+bool is_whole(const source::description& d, const fs::path& source, const std::string& text,
               const tuning_point& point) {
-  return kernel_code(unit_of(d, source, point).kernels, source, text, {}).front().code.is_whole;
+  return source::kernel_code(unit_of(d, source, point).kernels, source, text, {})
+      .front()
+      .code.is_whole;
 }
 
 std::string joined_text(const std::string& name, const std::vector<std::string>& libraries) {
@@ -73,8 +75,8 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (watch.deadline) std::ranges::shuffle(order, std::mt19937_64{});
-  const std::string text = read_source(source, source.string());
-  const description described = describe(source, source.string(), text);
+  const std::string text = source::read_source(source, source.string());
+  const source::description described = source::describe(source, source.string(), text);
   std::mutex mutex;
   std::size_t done = 0;
   build_request request = asked;
@@ -107,7 +109,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
       continue;
     }
     all.builds.points.push_back({name, points[i], "", {}});
-    if (!described.is_bare) all.builds.points.back().options = definitions(points[i]);
+    if (!described.is_bare) all.builds.points.back().options = source::definitions(points[i]);
     if (!made) {
       all.builds.points.back().why_not = "does not compile: " + process::first_error_in(output);
       continue;

@@ -1,6 +1,5 @@
 #include "setup/source_plugins.hpp"
 
-#include "compile/description.hpp"
 #include "compile/tuned_plugin.hpp"
 #include "core/kernel_name.hpp"
 #include "devices/devices.hpp"
@@ -14,6 +13,7 @@
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "report/terminal.hpp"
+#include "source/description.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,12 +82,12 @@ struct build_options {
 
 // The tuning space of a source, if it has one.
 std::optional<results::tuning_space> space_of(const fs::path& source, const build_options& how) {
-  const compile::description d =
-      compile::describe(source, source.string(), compile::read_source(source, source.string()));
+  const source::description d =
+      source::describe(source, source.string(), source::read_source(source, source.string()));
   const auto given = how.experiment.spaces.find(source.stem().string());
-  std::optional<results::tuning_space> space = compile::tuning_space_in(d);
+  std::optional<results::tuning_space> space = source::tuning_space_in(d);
   if (given != how.experiment.spaces.end()) space = given->second;
-  if (space) compile::require_used(*space, d, source);
+  if (space) source::require_used(*space, d, source);
   return space;
 }
 
@@ -145,8 +145,7 @@ class compile_progress {
 // Called before anything is compiled for the simulator.
 void tell_that_none_is_ranked(const fs::path& source, const results::tuning_point& point) {
   const std::string name = source.string();
-  const compile::description d =
-      compile::describe(source, name, compile::read_source(source, name));
+  const source::description d = source::describe(source, name, source::read_source(source, name));
   if (compile::unit_of(d, source, point).settings.native) return;
   print_to(stderr,
            "note: {} runs in the simulator, which says whether its kernels are right and not how "
@@ -346,7 +345,7 @@ std::vector<fs::path> files_of_plugin(const fs::path& path) {
                     manifest::read(manifest, input::read_file(manifest)).kernel);
     return files;
   }
-  std::ranges::copy(compile::source_and_headers(path), std::back_inserter(files));
+  std::ranges::copy(source::source_and_headers(path), std::back_inserter(files));
   const fs::path manifest = fs::path(path).replace_extension(".toml");
   if (fs::exists(manifest)) files.push_back(manifest);
   return files;
@@ -464,8 +463,8 @@ void compile_ahead(const std::vector<fs::path>& sources, kzoo_device_kind kind,
   for (const fs::path& path : sources) {
     if (!is_source(path) || ahead.contains(fs::canonical(path))) continue;
     ahead[fs::canonical(path)] = std::async(std::launch::async, [=] {
-      const std::string name = path.string(), text = compile::read_source(path, name);
-      if (compile::tuning_space_in(compile::describe(path, name, text))) throw compile::not_begun();
+      const std::string name = path.string(), text = source::read_source(path, name);
+      if (source::tuning_space_in(source::describe(path, name, text))) throw compile::not_begun();
       return compile_for(devices::kind_name(kind), path, {build_args, {}}, compile::cache());
     });
   }

@@ -2,9 +2,9 @@
 // of them.
 
 #include "compile/bare_kernel.hpp"
-#include "compile/description.hpp"
 #include "compile/source_plugin.hpp"
 #include "input/diagnostics.hpp"
+#include "source/description.hpp"
 #include "support/catch.hpp"
 
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 
 manifest::described_kernels described(const std::string& keys) {
   const std::string text = "// kzoo: " + keys + "\n__global__ void f() {}\n";
-  return compile::unit_of(compile::describe("f.cu", "f.cu", text), "f.cu", {}).kernels;
+  return compile::unit_of(source::describe("f.cu", "f.cu", text), "f.cu", {}).kernels;
 }
 
 // As nvcc writes the marks, whose numbers are those of number_type, plus one; 0 at the end is left

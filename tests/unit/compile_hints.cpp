@@ -95,7 +95,7 @@ TEST_CASE("what is not there of PyTorch is named, as each compiler says it", "[c
 }
 
 TEST_CASE("where to cut a file is said by its line", "[compile]") {
-  const kzoo::compile::needed_code code{"", {{"help", 3, 5}, {"other", 8, 9}}, 7};
+  const kzoo::source::needed_code code{"", {{"help", 3, 5}, {"other", 8, 9}}, 7};
   const std::string notes = host_code_hints("m.cu", code, "m.cu(4): error: x\n");
   CHECK_THAT(host_code_hints("m.cu", code, "other.cu(4): error: x\n"), !ContainsSubstring("help"));
   CHECK_THAT(notes, ContainsSubstring("m.cu:3: note: help is not marked as __device__") &&

@@ -1,7 +1,7 @@
 // Spaces of parameters: what they say, and the points that they have.
 
 #include "experiment/tuning_space.hpp"
-#include "compile/description.hpp"
+#include "source/description.hpp"
 #include "support/catch.hpp"
 #include "support/program.hpp"
 #include "support/rounds_apart.hpp"
@@ -70,8 +70,8 @@ TEST_CASE("a source's lines have the same space as a manifest", "[tune]") {
       "// kzoo: arch=90a tune\tBM=64,128 BN=\"8..16 by 8\"\n// a comment\n"
       "// kzoo: tune restrictions=BM*BN<=1024\n"
       "// kzoo: tune \trestrictions=BM>64||BN<16,BM>0\n// kzoo: native\nint BM, BN;\n";
-  const compile::description d = compile::describe("/nowhere/mine.cpp", "mine.cpp", text);
-  const auto space = compile::tuning_space_in(d);
+  const source::description d = source::describe("/nowhere/mine.cpp", "mine.cpp", text);
+  const auto space = source::tuning_space_in(d);
   REQUIRE(space);
   strings names;
   for (const auto& point : experiment::points_of(*space))
@@ -87,7 +87,7 @@ TEST_CASE("values take the place of their names in what is said of a launch", "[
       "entry = 'f<BM, BMX, -BM>'\nid = 'BM'\nblock = ['BM * 2', 'M / BM']\ngranularity = ['BM', 1, "
       "1]\n[[variant]]\nshared = 'BM*N'\n";
   const experiment::node_table keys =
-      compile::with_values(experiment::parse_document(text, report), {{"BM", -4}});
+      source::with_values(experiment::parse_document(text, report), {{"BM", -4}});
   const auto at = [&](const char* key) {
     return std::ranges::find(keys, key, &experiment::table_entry::key)->content.value;
   };
@@ -97,7 +97,7 @@ TEST_CASE("values take the place of their names in what is said of a launch", "[
   CHECK(std::get<std::int64_t>(block[0].value) == -8);
   CHECK(std::get<std::string>(block[1].value) == "M / (-4)");
   CHECK(std::get<std::int64_t>(std::get<experiment::node_list>(at("granularity"))[0].value) == -4);
-  CHECK(compile::definitions({{"BM", 64}, {"X", -1}}) == strings{"-DBM=64", "-DX=-1"});
+  CHECK(source::definitions({{"BM", 64}, {"X", -1}}) == strings{"-DBM=64", "-DX=-1"});
 }
 
 TEST_CASE("macros of values stand behind the SDK's headers that a source always includes",
@@ -111,12 +111,12 @@ TEST_CASE("macros of values stand behind the SDK's headers that a source always 
                                    "#include <cuda_fp16.h>\r\n # include <kzoo/plugin.hpp>\n"
                                    "#if defined(A)\n#ifdef B\n#endif\n#include <kzoo/wgmma.hpp>\n"
                                    "#endif\n#include \"more.hpp\"\n#include <kzoo/plugin.hpp>\n");
-  CHECK(compile::preamble(source, {{"T", 4}, {"A", -1}}) ==
+  CHECK(source::preamble(source, {{"T", 4}, {"A", -1}}) ==
         "#if __has_include(<kzoo/plugin.hpp>)\n#include <kzoo/plugin.hpp>\n#endif\n"
         "#if __has_include(<kzoo/wmma.hpp>)\n#include <kzoo/wmma.hpp>\n#endif\n"
         "#if __has_include(<kzoo/mma.hpp>)\n#include <kzoo/mma.hpp>\n#endif\n"
         "#define T 4\n#define A -1\n");
-  CHECK(compile::preamble(source, {}).empty());
+  CHECK(source::preamble(source, {}).empty());
 }
 
 TEST_CASE("a variant's name tells its point", "[tune]") {

@@ -1,10 +1,10 @@
-#include "compile/description.hpp"
+#include "source/description.hpp"
 
-#include "compile/source_files.hpp"
 #include "experiment/reader.hpp"
 #include "experiment/tuning_space.hpp"
 #include "input/diagnostics.hpp"
 #include "os/text.hpp"
+#include "source/files.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 namespace {
 
 namespace fs = std::filesystem;
@@ -435,4 +435,4 @@ class python_reader {
 
 std::string cuda_code_in(std::string_view python) { return python_reader(python).code(); }
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 
 struct tensor_function {
   std::string name;  // with its namespaces
@@ -38,4 +38,4 @@ std::vector<element_types> types_of_tensors(std::string_view code);
 // of `extern __shared__`. Lines keep their numbers.
 std::string with_launches_called(std::string_view source, bool simulated);
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

@@ -1,7 +1,7 @@
 // The `// kzoo:` lines at the head of a source.
 
-#include "compile/annotations.hpp"
 #include "compile/source_plugin.hpp"
+#include "source/annotations.hpp"
 #include "support/catch.hpp"
 #include "support/program.hpp"
 #include "support/text.hpp"
@@ -13,11 +13,11 @@ using strings = std::vector<std::string>;
 
 namespace {
 
-compile::build_settings settings_in(const std::string& text) {
+source::build_settings settings_in(const std::string& text) {
   input::diagnostics report("mine.cu", text);
-  const experiment::node_table table = compile::annotations(text, report);
+  const experiment::node_table table = source::annotations(text, report);
   experiment::table_reader keys(table, "", report);
-  compile::build_settings s = compile::read_build_settings(keys);
+  source::build_settings s = source::read_build_settings(keys);
   keys.finish();
   report.throw_if_any();
   return s;

@@ -1,13 +1,13 @@
 // CUDA C++ in the strings of Python files.
 
-#include "compile/description.hpp"
+#include "source/description.hpp"
 
 #include "os/text.hpp"
 #include "support/catch.hpp"
 
 #include <string>
 
-using kzoo::compile::cuda_code_in;
+using kzoo::source::cuda_code_in;
 using kzoo::test::ContainsSubstring;
 
 TEST_CASE("the strings with kernels and headers are what is compiled, in their lines",

@@ -1,6 +1,6 @@
 // What is left of whole programs for the sake of a kernel.
 
-#include "compile/source_files.hpp"
+#include "source/files.hpp"
 
 #include "os/text.hpp"
 #include "support/catch.hpp"
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <string>
 
-using kzoo::compile::needed_by;
-using kzoo::compile::needed_code;
+using kzoo::source::needed_by;
+using kzoo::source::needed_code;
 using kzoo::test::ContainsSubstring;
 
 namespace {

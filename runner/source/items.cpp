@@ -1,4 +1,4 @@
-#include "compile/source_items.hpp"
+#include "source/items.hpp"
 
 #include "os/text.hpp"
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -479,4 +479,4 @@ source_items items_in(const std::vector<token>& file, const macros& known) {
   return item_reader(file, facts).read();
 }
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

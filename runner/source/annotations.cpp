@@ -1,4 +1,4 @@
-#include "compile/annotations.hpp"
+#include "source/annotations.hpp"
 
 #include "core/kernel_name.hpp"
 #include "os/text.hpp"
@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 namespace {
 
 using experiment::node;
@@ -247,4 +247,4 @@ build_settings read_build_settings(experiment::table_reader& keys) {
   return s;
 }
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 
 // A folder that <…> is searched in, and where what is found there goes in the copy.
 struct include_folder {
@@ -85,4 +85,4 @@ std::vector<cut_file> with_headers(const std::filesystem::path& source, std::str
 // Lines that include these headers are empty.
 std::string without_includes(std::string_view text, const std::vector<std::string>& headers);
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

@@ -1,6 +1,6 @@
 // Functions of a source that take tensors, and their launches as a plugin has them.
 
-#include "compile/tensor_functions.hpp"
+#include "source/tensor_functions.hpp"
 
 #include "os/text.hpp"
 #include "support/catch.hpp"
@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-using kzoo::compile::suggested_descriptions;
-using kzoo::compile::tensor_function;
-using kzoo::compile::tensor_functions_in;
-using kzoo::compile::types_of_tensors;
-using kzoo::compile::with_launches_called;
+using kzoo::source::suggested_descriptions;
+using kzoo::source::tensor_function;
+using kzoo::source::tensor_functions_in;
+using kzoo::source::types_of_tensors;
+using kzoo::source::with_launches_called;
 using kzoo::test::ContainsSubstring;
 
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 
 // C++ divided into tokens, as far as one has to know to find declarations in it.
 
@@ -86,4 +86,4 @@ std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at
 // The source, with each of them so.
 std::string with_dynamic_shared(std::string_view source);
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

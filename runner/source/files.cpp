@@ -1,10 +1,10 @@
-#include "compile/source_files.hpp"
+#include "source/files.hpp"
 
-#include "compile/annotations.hpp"
-#include "compile/description.hpp"
-#include "compile/source_items.hpp"
 #include "input/diagnostics.hpp"
 #include "os/text.hpp"
+#include "source/annotations.hpp"
+#include "source/description.hpp"
+#include "source/items.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 namespace {
 
 namespace fs = std::filesystem;
@@ -328,4 +328,4 @@ std::string without_includes(std::string_view text, const std::vector<std::strin
   return without;
 }
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

@@ -1,10 +1,10 @@
-#include "compile/source_files.hpp"
+#include "source/files.hpp"
 
 #include "support/catch.hpp"
 #include "support/program.hpp"
 
 using namespace kzoo;
-using compile::copied_files;
+using source::copied_files;
 using test::ContainsSubstring;
 namespace fs = std::filesystem;
 
@@ -16,8 +16,8 @@ struct sources {
 
   copied_files copied() const {
     copied_files files;
-    compile::add_with_headers(main, "kernels/mine.cu",
-                              {{main.parent_path(), "kernels"}, {sdk, "include"}}, files);
+    source::add_with_headers(main, "kernels/mine.cu",
+                             {{main.parent_path(), "kernels"}, {sdk, "include"}}, files);
     return files;
   }
 };

@@ -1,7 +1,7 @@
-#include "compile/tensor_functions.hpp"
+#include "source/tensor_functions.hpp"
 
-#include "compile/source_items.hpp"
 #include "os/text.hpp"
+#include "source/items.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include <span>
 #include <utility>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 namespace {
 
 bool is_tensor(const token& t) { return t.text == "Tensor"; }
@@ -458,4 +458,4 @@ std::string with_launches_called(std::string_view source, bool simulated) {
   return writer.text();
 }
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

@@ -1,9 +1,9 @@
 #pragma once
 // A source's own description: its `// kzoo:` lines, or the manifest beside a bare kernel.
 
-#include "compile/annotations.hpp"
-#include "compile/tensor_functions.hpp"
 #include "results/plugin.hpp"
+#include "source/annotations.hpp"
+#include "source/tensor_functions.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 
 struct description {
   std::string file, text;  // where it is said
@@ -55,4 +55,4 @@ std::string preamble(const std::filesystem::path& source, const results::tuning_
 // and its `# kzoo:` lines. What `functions=[…]` names is bound. "": no string has a kernel.
 std::string cuda_code_in(std::string_view python);
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source

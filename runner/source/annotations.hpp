@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kzoo::compile {
+namespace kzoo::source {
 
 std::string_view without_byte_order_mark(std::string_view text);
 
@@ -40,4 +40,4 @@ struct build_settings {
 
 build_settings read_build_settings(experiment::table_reader& keys);
 
-}  // namespace kzoo::compile
+}  // namespace kzoo::source
