@@ -197,6 +197,18 @@ struct planned : Description {
     return v;
   }
 
+  // Sets C to zero if the kernel reads C although beta is 0.
+  template <class T, layout kLayout>
+  static void clear_read_c(const gemm<T, kLayout>& g, void* stream) {
+    if (variant().reads_c && g.beta == decltype(g.beta)(0))
+      bare_clear_c(g, static_cast<stream_t>(stream));
+  }
+  // The same for all products but the first, which is launched with a product of its own.
+  template <class T, layout kLayout>
+  static void clear_read_c(const gemm_batch<T, kLayout>& all, void* stream) {
+    for (int i = 1; i < all.count; ++i) clear_read_c(all[i], stream);
+  }
+
   // For the problem's types and layout; the variant may have several.
   static manifest::launch_plan plan_for(const kzoo_problem& p, const kzoo_device& d) {
     manifest::kernel_variant v = variant();
@@ -223,7 +235,7 @@ struct bare_kernel : planned<Description> {
   void run(const gemm<T, kLayout>& g, const kzoo_arguments& given) const {
     const auto stream = static_cast<stream_t>(given.stream);
     const manifest::kernel_variant& v = variant();
-    if (v.reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, stream);
+    this->clear_read_c(g, given.stream);
     constexpr auto kKernel = Description::template entry<T>;
     const auto values =
         Description::arguments(bare_arguments<gemm<T, kLayout>>{g, given, v.arguments, plan_});
@@ -241,8 +253,7 @@ struct bare_kernel : planned<Description> {
   // Its grid and arguments tell it about a batch, and about groups.
   template <class T, layout kLayout>
   void run(const gemm_batch<T, kLayout>& all, const kzoo_arguments& given) const {
-    if (variant().reads_c && all.first.beta == decltype(all.first.beta)(0))
-      for (int i = 1; i < all.count; ++i) bare_clear_c(all[i], static_cast<stream_t>(given.stream));
+    this->clear_read_c(all, given.stream);
     run(all.first, given);
   }
   template <class T, layout kLayout>

@@ -82,13 +82,12 @@ struct tensor_function : planned<Description> {
     s.workspace = static_cast<unsigned char*>(given.workspace);
     s.capacity = workspace_;
     tensors::later::now();
-    if (this->variant().reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, s.stream);
+    this->clear_read_c(g, given.stream);
     call(s, problem_, has_batch_, g.alpha, g.beta, given.a, given.b, given.c);
   }
   template <class T, layout kLayout>
   void run(const gemm_batch<T, kLayout>& all, const kzoo_arguments& given) const {
-    if (this->variant().reads_c && all.first.beta == decltype(all.first.beta)(0))
-      for (int i = 1; i < all.count; ++i) bare_clear_c(all[i], static_cast<stream_t>(given.stream));
+    this->clear_read_c(all, given.stream);
     run(all.first, given);
   }
 
