@@ -53,8 +53,9 @@ std::uint64_t most_bytes() {
   return static_cast<std::uint64_t>(*number * kGigabyte);
 }
 
-// Whether an entry has the library. Links it where the same source made it under another name.
-bool finds_library(const fs::path& entry, const std::string& file) {
+// Whether the entry has the library, by a link if need be: the same source under another name has
+// made it.
+bool provides_library(const fs::path& entry, const std::string& file) {
   std::error_code fault;
   if (fs::is_regular_file(entry / file, fault)) return true;
   for (const auto& each : fs::directory_iterator(entry, fault)) {
@@ -172,7 +173,7 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
   if (includes.empty()) return std::nullopt;
   const fs::path found = entry(key, includes, known);
   std::error_code fault;
-  if (!use(found) || !finds_library(found, file)) return std::nullopt;
+  if (!keep_in_use(found) || !provides_library(found, file)) return std::nullopt;
   if (content_of(found / kHash) != sha256_of(found / file) + '\n') {
     fs::remove_all(found, fault);
     return std::nullopt;
@@ -183,23 +184,23 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
   return found / file;
 }
 
-temporary_folder cache::begin() const { return temporary_folder(folder_ / "new."); }
+temporary_folder cache::new_folder() const { return temporary_folder(folder_ / "new."); }
 
 fs::path cache::store(const fs::path& begun, const std::string& key, const std::string& file,
                       std::vector<std::string> includes, const places& known) const {
   for (std::string& each : includes) each = with_names(std::move(each), known);
   const fs::path kept = entry(key, includes, known);
   // The library alone: what else a source has made of the folder it was compiled in is left there.
-  const temporary_folder clean = begin();
+  const temporary_folder clean = new_folder();
   fs::rename(begun / file, clean.path() / file);
   replace_file(clean.path() / kHash, sha256_of(clean.path() / file) + '\n');
   replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
   std::error_code fault;
   fs::rename(clean.path(), kept, fault);  // fails where another runner was faster
-  if (!finds_library(kept, file))
+  if (!provides_library(kept, file))
     throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
-  use(kept);
-  remove_some();
+  keep_in_use(kept);
+  evict();
   return kept / file;
 }
 
@@ -215,7 +216,7 @@ std::uint64_t cache::size_of(const fs::path& folder) {
   return bytes;
 }
 
-bool cache::use(const fs::path& folder) {
+bool cache::keep_in_use(const fs::path& folder) {
   // One file is open for each. With more, what was used last is still removed last.
   constexpr std::size_t kMost = 256;
   static std::mutex mutex;
@@ -228,7 +229,7 @@ bool cache::use(const fs::path& folder) {
   return true;
 }
 
-void cache::remove_some() const {
+void cache::evict() const {
   struct kept_entry {
     fs::path path;
     fs::file_time_type used;

@@ -52,12 +52,12 @@ class cache {
                                             const places& known) const;
 
   // A new folder for what will be an entry.
-  temporary_folder begin() const;
-  // Bytes in a folder.
+  temporary_folder new_folder() const;
+  // The folder's bytes on the disk.
   static std::uint64_t size_of(const std::filesystem::path& folder);
-  // Keeps what is in the folder, an entry or one beside them, from other processes' remove_some(),
-  // as long as this process lives. False where it is gone, or is about to be.
-  static bool use(const std::filesystem::path& folder);
+  // Protects a folder of the cache from eviction by other processes until this process ends.
+  // Returns false if the folder is gone, or is being evicted.
+  static bool keep_in_use(const std::filesystem::path& folder);
 
   // Makes the folder an entry, which was made of these files. Returns where `file` is now.
   std::filesystem::path store(const std::filesystem::path& begun, const std::string& key,
@@ -69,7 +69,8 @@ class cache {
  private:
   std::filesystem::path entry(const std::string& key, const std::vector<std::string>& includes,
                               const places& known) const;
-  void remove_some() const;
+  // Removes entries that nobody has used for a month, and the longest unused above the limit.
+  void evict() const;
 
   std::filesystem::path folder_;
   std::uint64_t most_;  // of all entries, in bytes

@@ -365,7 +365,7 @@ built build_device_code(const commands& c, const recipe& how, const source_unit&
                         const fs::path& source, const std::vector<source::cut_file>& copied,
                         const cache& kept, const fs::path& library, const Failed& failed) {
   constexpr input::file_kind kKernelsFile{"a file of compiled kernels", ".fatbin", 256};
-  const temporary_folder scratch = kept.begin();
+  const temporary_folder scratch = kept.new_folder();
   const fs::path folder = scratch.path(), rule = folder / "dependencies",
                  text = (copied.empty() ? folder : write_copies(copied, folder)) / "kzoo_launch.cu",
                  kernels = folder / "kernels.fatbin";
@@ -490,7 +490,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
       if (asked.deadline && steady_seconds() >= *asked.deadline) throw not_begun();
 
       const auto start = fs::file_time_type::clock::now();
-      const temporary_folder begun = kept.begin();
+      const temporary_folder begun = kept.new_folder();
       const bool simulated = how.device != "cuda" && !u.settings.native;
       const auto compiled = [&](const source_cut& less) {
         return compiled_files(u, source, text, simulated, less);
@@ -546,7 +546,7 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   const places known{{"{sdk}", how.include}};
   const std::string key = key_of(c, how, name + '\n' + text, known);
   if (auto found = kept.find(key, library, known)) return std::move(*found);
-  const temporary_folder begun = kept.begin();
+  const temporary_folder begun = kept.new_folder();
   const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
   const built made = build(c, how, source, "", begun.path(), library,

@@ -141,7 +141,7 @@ std::vector<fs::path> project_plugins(const fs::path& folder, const recipe& how,
       kept.folder() / ("project-" + sha256(how.package + '\n' + source.string()));
   fs::create_directory(build);
   const process::build_lock lock(build);
-  cache::use(build);
+  cache::keep_in_use(build);
   if (!fs::exists(build / "build.ninja")) {
     must({"cmake", "-G", "Ninja", "-S", source.string(), "-B", build.string(),
           "-DCMAKE_BUILD_TYPE=Release", "-Dkernel-zoo_DIR=" + how.package},

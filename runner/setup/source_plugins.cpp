@@ -202,7 +202,7 @@ fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   const std::string file = manifest.stem().string() + ".so", key = sha256(library);
   const compile::places places{{"{source}", manifest.parent_path()}};
   if (const auto known = kept.find(key, file, places)) return *known;
-  const temporary_folder begun = kept.begin();
+  const temporary_folder begun = kept.new_folder();
   write_file(begun.path() / file, library);
   return kept.store(begun.path(), key, file, {manifest.string()}, places);
 }
