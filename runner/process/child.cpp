@@ -180,11 +180,7 @@ bool child::hold() { return descendants::hold(pid_); }
 bool child::stood_still() const { return descendants::stood_still(pid_); }
 void child::resume() { descendants::resume(pid_); }
 
-bool child::is_stopped() const {
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == pid_;
-}
+bool child::is_stopped() const { return descendants::has_changed(pid_, WSTOPPED, false); }
 
 child::event child::wait(double seconds) {
   std::array<pollfd, 3> watched{pollfd{control_->fd(), POLLIN, 0}, pollfd{pidfd_.fd(), POLLIN, 0},
@@ -206,10 +202,7 @@ void child::kill() {
 
 std::optional<int> child::end() {
   leftovers_.look(pid_);
-  siginfo_t info{};
-  const bool ended =
-      waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-      info.si_pid == pid_;
+  const bool ended = descendants::has_changed(pid_, WEXITED, false);
   const std::optional<int> status = descendants::end(pid_);
   leftovers_.remove();
   temporary_.reset();

@@ -50,10 +50,7 @@ command_result result_of(pid_t pid, const output_log& log, const confinement* co
   command_result result;
   const auto deadline = steady_clock::now() + duration<double>(timeout_seconds);
   auto look = steady_clock::now() + kWatch;
-  siginfo_t info{};
-  // WNOWAIT: descendants::end() reaps it.
-  while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid != pid) {
+  while (!descendants::has_changed(pid, WEXITED, true)) {  // descendants::end() reaps it
     result.hung = steady_clock::now() > deadline;
     if (confined != nullptr && steady_clock::now() > look) {
       result.exceeded = exceeded_by(pid, *confined);

@@ -266,27 +266,14 @@ void kill_strays() {
   }
 }
 
-// Whether the child has stopped or continued since note_change(), whoever caused it.
-bool has_changed(pid_t child) {
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info,
-                WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == child;
-}
-void note_change(pid_t child, int which) {
+// Takes such a change, so that has_changed() tells of later ones only.
+void take_change(pid_t child, int which) {
   siginfo_t info{};
   waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG);
 }
 
-// Whether waitid() has one of the changes `which`, or knows no such child. Leaves the change there.
-bool waits(pid_t child, int which) {
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG | WNOWAIT) != 0 ||
-         info.si_pid == child;
-}
-bool is_over(pid_t child) { return waits(child, WEXITED); }
 // A cheaper stands_still(). True also if the child has ended.
-bool is_stopped_or_over(pid_t child) { return waits(child, WSTOPPED | WEXITED); }
+bool is_stopped_or_over(pid_t child) { return has_changed(child, WSTOPPED | WEXITED, true); }
 
 // Calls `try_once` until it returns true. Returns false after kLongestStop.
 bool is_done_soon(const auto& try_once) {
@@ -333,6 +320,13 @@ bool stop_all(pid_t child, std::set<pid_t>& held) {
 
 }  // namespace
 
+bool has_changed(pid_t child, int changes, bool if_none) {
+  siginfo_t info{};
+  const bool is_child =
+      waitid(P_PID, static_cast<id_t>(child), &info, changes | WNOHANG | WNOWAIT) == 0;
+  return is_child ? info.si_pid == child : if_none;
+}
+
 void adopt() {
   static const bool once = [] {
     const std::vector<pid_t> now = process_table().children_of(getpid());
@@ -366,7 +360,7 @@ bool hold(pid_t child) {
   auto locked = lock();
   tracked& its = known().at(child);
   if (its.alone) locked.unlock();  // a thread in a driver's call takes long to stop
-  note_change(child, WCONTINUED);  // consumes the event of resume()
+  take_change(child, WCONTINUED);  // consumes the event of resume()
   kill(child, SIGSTOP);
   // Two quiet rounds in a row: a process not yet stopped may have continued another.
   int rounds = 0;
@@ -380,13 +374,13 @@ bool hold(pid_t child) {
     return rounds == 2;
   });
   its.is_held = is_stopped_or_over(child);
-  note_change(child, WSTOPPED);
+  take_change(child, WSTOPPED);
   return all_stand;
 }
 
 bool stood_still(pid_t child) {
   const auto locked = lock();
-  return !known().at(child).is_held || !has_changed(child);
+  return !known().at(child).is_held || !has_changed(child, WSTOPPED | WCONTINUED, false);
 }
 
 void resume(pid_t child) {
@@ -410,7 +404,8 @@ std::optional<int> end(pid_t child) {
     kill_strays();  // before the wait: the child may wait for a stray
   }
   time_waited waited;
-  while (!is_over(child) && waited.look() < kLongestWait) std::this_thread::sleep_for(kPause);
+  while (!has_changed(child, WEXITED, true) && waited.look() < kLongestWait)
+    std::this_thread::sleep_for(kPause);
   if (!locked.owns_lock()) locked.lock();  // until its pid, which is free then, is forgotten
   int status = 0;
   const pid_t ended = waitpid(child, &status, WNOHANG);

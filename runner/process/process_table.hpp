@@ -77,6 +77,10 @@ namespace kzoo::process::descendants {
 
 // The child processes of this process: started by spawn(), or orphans left by plugins.
 
+// Whether waitid() would report one of the changes (WEXITED, WSTOPPED, WCONTINUED) of a child,
+// which stays to be waited for. `if_none`: the answer for a process that is no child, or no more.
+bool has_changed(pid_t child, int changes, bool if_none);
+
 // Makes this process the subreaper of its descendants: an orphan becomes its child, even from
 // another process group or session. Existing children are never stopped or killed.
 void adopt();
