@@ -1,4 +1,4 @@
-#include "reference/judge.hpp"
+#include "reference/diagnosis.hpp"
 
 #include "data/contents.hpp"
 #include "data/rows.hpp"
@@ -528,6 +528,10 @@ class cause_search {
 };
 
 }  // namespace
+
+double scanned::of_usual() const {
+  return compared == 0 ? 0 : std::sqrt(squared_of_usual / static_cast<double>(compared));
+}
 
 double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
   const operands o = operands_of(p);

@@ -3,6 +3,7 @@
 #include "core/operands.hpp"
 #include "data/contents.hpp"
 #include "os/parallel.hpp"
+#include "reference/diagnosis.hpp"
 #include "reference/places.hpp"
 #include "reference/product.hpp"
 #include "reference/tolerance.hpp"
@@ -460,10 +461,6 @@ judgement judged(const expected_result& t, kzoo_precision declared, const copied
 }
 
 }  // namespace
-
-double scanned::of_usual() const {
-  return compared == 0 ? 0 : std::sqrt(squared_of_usual / static_cast<double>(compared));
-}
 
 judgement judge(const expected_result& t, kzoo_precision declared,
                 std::span<const std::byte> words) {
