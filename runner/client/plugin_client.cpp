@@ -119,11 +119,10 @@ results::plugin_description plugin_client::open() {
 
 std::optional<std::string> plugin_client::objection(const std::string& device,
                                                     std::uint32_t variant, const problem& p) {
-  const std::tuple asked{device, variant, as_told(p)};
-  auto before = objections_.find(asked);
-  if (before == objections_.end())
-    before = objections_.emplace(asked, ask_support(device, variant, p)).first;
-  return before->second;
+  support& known = support_of(device, variant, p);
+  if (!known.asked) known.objection = ask_support(device, variant, p);
+  known.asked = true;
+  return known.objection;
 }
 
 std::optional<std::string> plugin_client::ask_support(const std::string& device,
@@ -149,15 +148,13 @@ std::optional<std::string> plugin_client::ask_support(const std::string& device,
 
 void plugin_client::prepare(const std::string& device, std::uint32_t variant, const problem& p,
                             int slot) {
+  support& known = support_of(device, variant, p);
   const auto decline = [&](const std::string& why) {
-    const auto before = taken_.find({variant, as_told(p)});
-    if (before == taken_.end()) throw failure(verdict::unsupported, why);
-    before->second = "supports() refused a problem that it had accepted: " + why;
-    throw failure(verdict::error, before->second);
+    if (!known.prepared) throw failure(verdict::unsupported, why);
+    known.rejected_later = "supports() refused a problem that it had accepted: " + why;
+    throw failure(verdict::error, known.rejected_later);
   };
-  if (const auto before = taken_.find({variant, as_told(p)});
-      before != taken_.end() && !before->second.empty())
-    throw failure(verdict::error, before->second);
+  if (!known.rejected_later.empty()) throw failure(verdict::error, known.rejected_later);
   if (const auto why = ask_support(device, variant, p)) decline(*why);
   prepared_[slot] = p;
   prepared_variant_ = variant;
@@ -175,7 +172,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
     if (f.verdict == verdict::unsupported) decline(f.what());
     throw;
   }
-  taken_.try_emplace({variant, as_told(p)});
+  known.prepared = true;
 }
 
 void plugin_client::refill(const problem& p, const std::string& move, int slot) {

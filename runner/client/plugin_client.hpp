@@ -145,25 +145,20 @@ class plugin_client {
   std::optional<std::int64_t> host_in_use_;  // bytes, at the last free_memory() of this session
   std::vector<results::variant_description> variants_;  // once opened
   std::vector<std::string> ran_;  // in this session, as ran_before() names them
-  // Prepared variants and problems of all sessions, with their later rejections; "": none.
-  std::map<std::pair<std::uint32_t, problem>, std::string> taken_;
-  // By device, variant and problem.
-  std::map<std::tuple<std::string, std::uint32_t, problem>, std::optional<std::string>> objections_;
+  // What a variant has said of a problem, in all sessions.
+  struct support {
+    bool asked = false;                    // by objection()
+    std::optional<std::string> objection;  // once asked
+    bool prepared = false;
+    std::string rejected_later;  // why it rejects what it had accepted; "": it does not
+  };
+  support& support_of(const std::string& device, std::uint32_t variant, const problem& p) {
+    return supports_[{device, variant, as_told(p)}];
+  }
+  std::map<std::tuple<std::string, std::uint32_t, problem>, support> supports_;
 };
 
-// In a worker process: a crash or a hang affects this plugin's cells only.
-std::unique_ptr<plugin_client> make_process_client(std::filesystem::path file,
-                                                   double timeout_seconds);
 // In this process: a debugger or profiler sees the kernel directly, and a crash ends the run.
 std::unique_ptr<plugin_client> make_local_client(std::filesystem::path file);
-
-// CUDA_VISIBLE_DEVICES for a process that sees only one GPU, as cuda:0. `ours`: its value in this
-// process. `ordinal`: the GPU's number here. Returns entry `ordinal` of `ours` or, if `ours` is
-// empty, the number itself: both processes order the GPUs alike.
-std::string visible_alone(std::string_view ours, int ordinal);
-
-// Hides the GPUs that a worker does not need: "CUDA_VISIBLE_DEVICES=…"; "" for the CPU, and if no
-// other GPU is visible.
-std::string hiding_all_but(const results::device& d);
 
 }  // namespace kzoo::client

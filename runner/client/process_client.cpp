@@ -1,7 +1,5 @@
-// A plugin that runs in a worker and is judged here: the judge's side of worker/worker.cpp.
-// Declared in client/plugin_client.hpp.
+#include "client/process_client.hpp"
 
-#include "client/plugin_client.hpp"
 #include "core/verdict.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"

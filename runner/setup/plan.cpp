@@ -1,6 +1,6 @@
 #include "setup/plan.hpp"
 
-#include "client/plugin_client.hpp"
+#include "client/process_client.hpp"
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
