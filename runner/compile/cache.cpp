@@ -18,7 +18,6 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -70,15 +69,6 @@ descriptor open_folder(const fs::path& folder) {
   return descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// The items of a CMake list that are not empty.
-std::vector<std::string> items_of(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ';');)
-    if (!item.empty()) items.push_back(item);
-  return items;
-}
-
 // An installed recipe knows folders relative to where it is installed,
 // PREFIX/lib/kernel-zoo/recipes.
 std::string with_prefix(std::string text, const fs::path& folder) {
@@ -95,8 +85,7 @@ std::string with_prefix(std::string text, const fs::path& folder) {
 std::string in_path(const std::string& compiler, const fs::path& file) {
   if (compiler.find('/') != std::string::npos) return compiler;
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const std::string_view folder : parts_of(path == nullptr ? "" : path, ':')) {
     const fs::path program = fs::absolute(fs::path(folder) / compiler);
     std::error_code ignored;
     if (access(program.c_str(), X_OK) == 0 && fs::is_regular_file(program, ignored))
@@ -281,7 +270,8 @@ recipe read_recipe(const fs::path& folder, const std::string& device) try {
   const auto read_items = [&](const char* key, std::vector<std::string>& out) {
     std::string list;
     read(key, list);
-    out = items_of(list);
+    const std::vector<std::string_view> items = parts_of(list, ';');  // as in CMake
+    out.assign(items.begin(), items.end());
   };
   read("compiler", r.compiler);
   read("version", r.version);

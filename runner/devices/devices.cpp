@@ -2,6 +2,7 @@
 
 #include "devices/backend.hpp"
 #include "os/parallel.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +11,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 namespace kzoo::devices {
 namespace {
@@ -49,12 +49,7 @@ results::device cpu_device() {
 
 // N of "cuda:N"; names have been checked.
 int ordinal_of(const std::string& name) {
-  const auto colon = name.find(':');
-  int ordinal = 0;
-  if (colon != std::string::npos) {
-    std::from_chars(name.data() + colon + 1, name.data() + name.size(), ordinal);
-  }
-  return ordinal;
+  return number_from<int>(std::string_view(name).substr(name.find(':') + 1)).value_or(0);
 }
 
 }  // namespace
@@ -85,8 +80,7 @@ std::vector<results::device> find_all(const std::string& name) {
   std::vector<results::device> all;
   // For tests on machines without several GPUs: "cpu,cpu".
   if (const char* names = std::getenv("KZOO_ALL_DEVICES")) {
-    std::istringstream list(names);
-    for (std::string one; std::getline(list, one, ',');) all.push_back(find(one));
+    for (const std::string_view one : parts_of(names, ',')) all.push_back(find(std::string(one)));
   } else {
     all = list_cuda();
   }

@@ -80,10 +80,9 @@ constexpr input::file_kind kLauncherFile{"the library that launches compiled ker
 constexpr input::file_kind kPackedFile{"a library with compiled kernels", ".so", 384};
 
 std::string shown(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names)
-    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", short_kernel_name(demangled(name)));
-  return list;
+  return joined(names, ", ", [](const std::string& name) {
+    return fmt::format("'{}'", short_kernel_name(demangled(name)));
+  });
 }
 
 // The mangled name of the kernel that a manifest names; `file`: for errors.

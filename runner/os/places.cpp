@@ -1,10 +1,11 @@
 #include "os/places.hpp"
 
 #include "os/files.hpp"
+#include "os/text.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
+#include <string_view>
 
 namespace kzoo {
 namespace {
@@ -24,12 +25,9 @@ fs::path in_tree_or(const char* built, const char* installed) {
 
 // A colon-separated list of folders.
 std::vector<fs::path> from_environment(const char* name) {
-  std::vector<fs::path> folders;
   const char* value = std::getenv(name);
-  std::istringstream list(value == nullptr ? "" : value);
-  for (std::string folder; std::getline(list, folder, ':');)
-    if (!folder.empty()) folders.emplace_back(folder);
-  return folders;
+  const std::vector<std::string_view> folders = parts_of(value == nullptr ? "" : value, ':');
+  return {folders.begin(), folders.end()};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "process/confinement.hpp"
 
+#include "os/text.hpp"
+
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -187,13 +189,7 @@ bool is_secret(std::string_view name) {
 
 std::vector<std::string_view> passed_by_user() {
   const char* list = std::getenv("KZOO_PASS");
-  std::vector<std::string_view> names;
-  for (std::string_view left = list == nullptr ? "" : list; !left.empty();) {
-    const auto end = std::min(left.find(','), left.size());
-    if (end > 0) names.push_back(left.substr(0, end));
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return names;
+  return parts_of(list == nullptr ? "" : list, ',');
 }
 
 std::vector<std::string> chosen(const std::vector<std::string>& settings, const auto& is_chosen) {

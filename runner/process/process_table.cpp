@@ -1,6 +1,7 @@
 #include "process/process_table.hpp"
 
 #include "os/posix.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,10 +40,8 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
   std::error_code ended;
   std::filesystem::directory_iterator entries(folder, ended);
   for (; !ended && entries != std::filesystem::directory_iterator(); entries.increment(ended)) {
-    const std::string name = entries->path().filename().string();
-    pid_t number = 0;
-    const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (fault == std::errc{} && end == name.data() + name.size()) found.push_back(number);
+    if (const auto number = number_from<pid_t>(entries->path().filename().string()))
+      found.push_back(*number);
   }
   return found;
 }
@@ -89,15 +88,8 @@ std::vector<pid_t> process_table::children_of(pid_t process) const {
   const std::string threads = fmt::format("/proc/{}/task", process);
   for (const pid_t thread : numbers_in(threads)) {
     const std::string list = contents_of(fmt::format("{}/{}/children", threads, thread));
-    const char* at = list.data();
-    const char* const end = at + list.size();
-    for (pid_t child = 0; at != end; ++at) {  // skips the space
-      const auto [next, fault] = std::from_chars(at, end, child);
-      if (fault != std::errc{}) break;
-      found.push_back(child);
-      at = next;
-      if (at == end) break;
-    }
+    for (const std::string_view child : parts_of(list, ' '))
+      if (const auto pid = number_from<pid_t>(child)) found.push_back(*pid);
   }
   return found;
 }

@@ -175,9 +175,7 @@ bool has_key(const node_table& keys, const char* key) {
 }
 
 std::string names_of(const std::vector<tensor_function>& functions) {
-  std::string names;
-  for (const tensor_function& f : functions) names += (names.empty() ? "" : ", ") + f.name;
-  return names;
+  return joined(functions, ", ", &tensor_function::name);
 }
 
 // The error for a source with kernels that does not describe their launches.
