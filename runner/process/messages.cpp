@@ -27,10 +27,6 @@ constexpr std::size_t kLongestMessage = std::size_t{16} << 20;
 
 using json = nlohmann::ordered_json;
 
-json to_json(verdict v, const char* reason) {
-  return {{"verdict", name_of(v)}, {"reason", reason}};
-}
-
 // Begins a new line, since the plugin's output may not end with a line break.
 int print(const json& reply, int code) {
   fmt::print("\n{}{}\n", kReply, reply.dump(-1, ' ', false, json::error_handler_t::replace));
@@ -39,15 +35,19 @@ int print(const json& reply, int code) {
 }
 
 void rethrow(const json& reply) {
-  const std::string reason = printable(reply.at("reason").get<std::string>(), kLongestText);
-  for (const verdict v : kAllOf<verdict>)
-    if (reply.at("verdict") == name_of(v)) throw failure(v, reason);
-  throw failure(verdict::error, reason);
+  const auto known = from_name<verdict>(reply.at("verdict").get<std::string>());
+  throw failure(known.value_or(verdict::error),
+                printable(reply.at("reason").get<std::string>(), kLongestText));
+}
+
+descriptor anonymous_file(const char* name, int seals) {
+  descriptor made(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (made.fd() < 0) throw_errno("memfd_create");
+  if (seals != 0 && fcntl(made.fd(), F_ADD_SEALS, seals) != 0) throw_errno("sealing a file");
+  return made;
 }
 
 }  // namespace
-
-channel::~channel() { close(fd_); }
 
 bool channel::send(const nlohmann::json& message) {
   // A plugin's text may hold invalid UTF-8: such bytes are replaced, not rejected.
@@ -55,7 +55,7 @@ bool channel::send(const nlohmann::json& message) {
       message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   std::size_t sent = 0;
   while (sent < line.size()) {
-    const ssize_t n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = ::send(fd_.fd(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     sent += static_cast<std::size_t>(n);
@@ -69,7 +69,7 @@ std::optional<nlohmann::json> channel::receive(bool& closed) {
     std::array<char, 65536> bytes;
     ssize_t n = 0;
     do {
-      n = ::recv(fd_, bytes.data(), bytes.size(), 0);
+      n = ::recv(fd_.fd(), bytes.data(), bytes.size(), 0);
     } while (n < 0 && errno == EINTR);
     closed = n <= 0;
     if (n > 0) pending_.append(bytes.data(), static_cast<std::size_t>(n));
@@ -89,12 +89,15 @@ std::vector<std::string> one_shot_command(const std::string& program, std::strin
 
 int answer_once(std::string_view request,
                 const std::function<json(const nlohmann::json&)>& answer) {
+  const auto print_failure = [](verdict v, const char* reason) {
+    return print({{"verdict", name_of(v)}, {"reason", reason}}, EXIT_FAILURE);
+  };
   try {
     return print({{"answer", answer(nlohmann::json::parse(request))}}, EXIT_SUCCESS);
   } catch (const failure& f) {
-    return print(to_json(f.verdict, f.what()), EXIT_FAILURE);
+    return print_failure(f.verdict, f.what());
   } catch (const std::exception& e) {
-    return print(to_json(verdict::error, e.what()), EXIT_FAILURE);
+    return print_failure(verdict::error, e.what());
   }
 }
 
@@ -116,22 +119,18 @@ void read_reply(const std::string& output, const std::string& how_ended,
   }
 }
 
-shared_memory::shared_memory() : fd_(memfd_create("kzoo-output", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  if (fd_ < 0) throw_errno("memfd_create");
-  // A plugin that finds the descriptor must not truncate memory mapped by the supervisor.
-  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) throw_errno("sealing shared memory");
-}
+// A plugin that finds the descriptor must not truncate memory mapped by the supervisor.
+shared_memory::shared_memory() : fd_(anonymous_file("kzoo-output", F_SEAL_SHRINK)) {}
 
 shared_memory::shared_memory(int fd) : fd_(fd) {}
 
 shared_memory::~shared_memory() {
   if (mapped_ != nullptr) munmap(mapped_, size_);
-  close(fd_);
 }
 
 void shared_memory::reserve(std::size_t bytes) {
   if (bytes <= size_) return;
-  reserve_bytes(fd_, 0, bytes, "shared memory for a result");
+  reserve_bytes(fd_.fd(), 0, bytes, "shared memory for a result");
   view(bytes);
 }
 
@@ -140,7 +139,7 @@ std::span<std::byte> shared_memory::view(std::size_t bytes) {
     if (mapped_ != nullptr) munmap(mapped_, size_);
     mapped_ = nullptr;
     size_ = 0;
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.fd(), 0);
     if (memory == MAP_FAILED) throw_errno("mapping shared memory");
     mapped_ = static_cast<std::byte*>(memory);
     size_ = bytes;
@@ -148,21 +147,15 @@ std::span<std::byte> shared_memory::view(std::size_t bytes) {
   return {mapped_, bytes};
 }
 
-shared_pages::shared_pages() : fd_(memfd_create("kzoo-matrices", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  if (fd_ < 0) throw_errno("memfd_create");
-  // F_SEAL_SEAL: no process can add F_SEAL_GROW, which would prevent growing the file.
-  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
-    throw_errno("sealing shared pages");
-}
-
-shared_pages::~shared_pages() { close(fd_); }
+// F_SEAL_SEAL: no process can add F_SEAL_GROW, which would prevent growing the file.
+shared_pages::shared_pages() : fd_(anonymous_file("kzoo-matrices", F_SEAL_SHRINK | F_SEAL_SEAL)) {}
 
 shared_pages::part shared_pages::take(std::size_t bytes) {
   const auto unused = free_.find(bytes);
   part p{unused == free_.end() ? end_ : unused->second, bytes, nullptr};
-  reserve_bytes(fd_, p.offset, bytes, "memory for matrices");
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(p.offset));
+  reserve_bytes(fd_.fd(), p.offset, bytes, "memory for matrices");
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.fd(),
+                      static_cast<off_t>(p.offset));
   if (memory == MAP_FAILED) throw_errno("mapping matrices");
   p.here = static_cast<std::byte*>(memory);
   if (unused == free_.end())
@@ -175,28 +168,25 @@ shared_pages::part shared_pages::take(std::size_t bytes) {
 
 void shared_pages::give_back(const part& p) {
   munmap(p.here, p.bytes);
-  fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(p.offset),
+  fallocate(fd_.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(p.offset),
             static_cast<off_t>(p.bytes));
   free_.emplace(p.bytes, p.offset);
   bytes_ -= p.bytes;
 }
 
-output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
-  if (fd_ < 0) throw_errno("memfd_create");
+output_log::output_log() : fd_(anonymous_file("kzoo-log", 0)) {
   // O_APPEND: stdout, stderr and the next worker do not overwrite each other.
-  fcntl(fd_, F_SETFL, O_APPEND);
+  fcntl(fd_.fd(), F_SETFL, O_APPEND);
 }
-
-output_log::~output_log() { close(fd_); }
 
 long output_log::size() const {
   struct stat status {};
-  return fstat(fd_, &status) == 0 ? status.st_size : 0;
+  return fstat(fd_.fd(), &status) == 0 ? status.st_size : 0;
 }
 
 std::string output_log::read(long offset, long bytes) const {
   std::string text(static_cast<std::size_t>(std::max(0L, bytes)), '\0');
-  const ssize_t got = pread(fd_, text.data(), text.size(), offset);
+  const ssize_t got = pread(fd_.fd(), text.data(), text.size(), offset);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }

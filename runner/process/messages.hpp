@@ -1,6 +1,8 @@
 #pragma once
 // Messages between two processes of this executable, as JSON.
 
+#include "os/posix.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
@@ -17,11 +19,8 @@ namespace kzoo::process {
 class channel {
  public:
   explicit channel(int fd) : fd_(fd) {}  // takes ownership of the descriptor
-  ~channel();
-  channel(const channel&) = delete;
-  channel& operator=(const channel&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.fd(); }
   // Returns false if the other end is closed.
   bool send(const nlohmann::json& message);
   // Reads what has arrived and returns the next complete message, if any. Sets `closed` if the
@@ -31,7 +30,7 @@ class channel {
   bool has_message() const { return pending_.find('\n') != std::string::npos; }
 
  private:
-  int fd_;
+  descriptor fd_;
   std::string pending_;
 };
 
@@ -67,7 +66,7 @@ class shared_memory {
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.fd(); }
   // Bytes that are mapped here.
   std::size_t size() const { return size_; }
   // Grows it to at least `bytes`. Throws std::system_error if memory runs out.
@@ -76,7 +75,7 @@ class shared_memory {
   std::span<std::byte> view(std::size_t bytes);
 
  private:
-  int fd_;
+  descriptor fd_;
   std::byte* mapped_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -91,11 +90,8 @@ class shared_pages {
   };
 
   shared_pages();
-  ~shared_pages();
-  shared_pages(const shared_pages&) = delete;
-  shared_pages& operator=(const shared_pages&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.fd(); }
   // Size of all parts together.
   std::size_t bytes() const { return bytes_; }
   // A part filled with zeros. `bytes`: whole pages. Throws std::system_error if memory runs out.
@@ -104,7 +100,7 @@ class shared_pages {
   void give_back(const part& p);
 
  private:
-  int fd_;
+  descriptor fd_;
   std::size_t end_ = 0, bytes_ = 0;
   std::multimap<std::size_t, std::size_t> free_;  // offsets, by size
 };
@@ -114,11 +110,8 @@ class shared_pages {
 class output_log {
  public:
   output_log();
-  ~output_log();
-  output_log(const output_log&) = delete;
-  output_log& operator=(const output_log&) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.fd(); }
   // Everything printed so far. Beyond `most` bytes, the beginning and the end, with a line between
   // them that says how much is left out.
   std::string text(std::size_t most) const;
@@ -129,7 +122,7 @@ class output_log {
   long size() const;
   std::string read(long offset, long bytes) const;
 
-  int fd_;
+  descriptor fd_;
   long reported_ = 0;  // bytes
 };
 
