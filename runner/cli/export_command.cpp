@@ -97,7 +97,7 @@ exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
   exported_unit unit{
       "", plugin.source, compile::unit_of(d, plugin.source, k.parameters), plugin.build_args,
       "", plugin.missing};
-  refuse_folders(name, unit.how.settings.options);
+  refuse_folders(name, unit.code.settings.options);
   refuse_folders(name, unit.options);
   return unit;
 }

@@ -42,8 +42,8 @@ constexpr const char *kUnits = "units", *kKernels = "kernels", *kZoo = "zoo", *k
                      *kManifest = "manifest";
 constexpr std::array kManifestSources{"expression.cpp", "launch_plan.cpp"};
 
-bool is_cuda(const recipe& how) { return how.device == "cuda"; }
-const char* extension(const recipe& how) { return is_cuda(how) ? ".cu" : ".cpp"; }
+bool is_cuda(const recipe& toolchain) { return toolchain.device == "cuda"; }
+const char* extension(const recipe& toolchain) { return is_cuda(toolchain) ? ".cu" : ".cpp"; }
 
 std::string library_of(const exported_project& p, const exported_unit& u) {
   return fmt::format("{}_{}", p.name, u.name);
@@ -68,11 +68,11 @@ std::string unit_text(const exported_project& p, std::size_t index) {
   std::string text =
       fmt::format("#define kzoo_plugin_v1 {}\n#define KZOO_BUILD_INFO \"exported\"\n",
                   exported_symbol(p, index));
-  if (!u.how.generated.empty()) {
+  if (!u.code.generated.empty()) {
     static const std::regex kLine(R"(#line [^\n]*\n)");  // of the file here
-    return text + std::regex_replace(u.how.generated, kLine, "");
+    return text + std::regex_replace(u.code.generated, kLine, "");
   }
-  return text + u.how.preamble + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
+  return text + u.code.preamble + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
 }
 
 bool includes_any(std::string_view text, const words& headers) {
@@ -89,16 +89,16 @@ void cut_copies(const exported_unit& u, const source::copied_files& copied,
   source::adaptation to{false, !u.missing.empty()};
   for (const source::cut_file& each : source::with_headers(u.source, ""))
     to.cuts_headers = to.cuts_headers || includes_any(each.code.text, u.missing);
-  for (const source::cut_file& each : source::kernel_code(u.how.kernels, u.source, text, to))
+  for (const source::cut_file& each : source::kernel_code(u.code.kernels, u.source, text, to))
     for (const auto& [place, from] : copied)
       if (*place.begin() == kKernels && fs::equivalent(from, each.file))
         files.at(place) = source::without_includes(each.code.text, u.missing);
 }
 
 // Returns for each unit whether it is linked with the code that launches bare kernels.
-std::vector<bool> add_sources(const exported_project& p, const recipe& how,
+std::vector<bool> add_sources(const exported_project& p, const recipe& toolchain,
                               const fs::path& manifest_sources, source::file_texts& files) {
-  const source::include_folder sdk{how.include, kInclude};
+  const source::include_folder sdk{toolchain.include, kInclude};
   const auto of_sdk = [&](const char* header, source::copied_files& to) {
     source::add_with_headers(sdk.from / header, sdk.to / header, {sdk}, to);
   };
@@ -111,7 +111,7 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
     const fs::path from = u.zoo.empty() ? u.source.parent_path() : u.zoo, to = folder_of(u);
     source::copied_files mine;
     source::add_with_headers(u.source, to / place_of(u), {{from, to}, sdk}, mine);
-    if (!u.how.generated.empty()) of_sdk("kzoo/bare_kernel.hpp", mine);
+    if (!u.code.generated.empty()) of_sdk("kzoo/bare_kernel.hpp", mine);
     const fs::path launching = sdk.to / "kzoo" / "manifest";
     linked.push_back(std::ranges::any_of(
         mine, [&](const auto& file) { return file.first.parent_path() == launching; }));
@@ -120,11 +120,11 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
         source::add_with_headers(manifest_sources / name, fs::path(kManifest) / name, {sdk}, mine);
     }
     for (const auto& [place, file] : mine) source::add_file(file, place, copied);
-    units[fs::path(kUnits) / (library_of(p, u) + extension(how))] = unit_text(p, i);
+    units[fs::path(kUnits) / (library_of(p, u) + extension(toolchain))] = unit_text(p, i);
   }
   files = source::texts_of(copied);
   for (const exported_unit& u : p.units)
-    if (!u.how.generated.empty()) cut_copies(u, copied, files);
+    if (!u.code.generated.empty()) cut_copies(u, copied, files);
   for (auto& [place, text] : units) source::add_text(place, std::move(text), files);
   return linked;
 }
@@ -137,19 +137,19 @@ words architecture_options(const words& names) {
 
 // How a unit is compiled, beside what all of them have.
 words options_of(const exported_unit& u) {
-  words all = architecture_options(u.how.settings.architectures);
-  for (const words* more : {&u.how.settings.options, &u.options})
+  words all = architecture_options(u.code.settings.architectures);
+  for (const words* more : {&u.code.settings.options, &u.options})
     all.insert(all.end(), more->begin(), more->end());
   return all;
 }
 
 // Compiler options that the kernels were tuned with.
-words common_options(const recipe& how) {
-  words all = how.options;
-  for (const std::string& definition : how.definitions) all.push_back("-D" + definition);
-  if (!is_cuda(how)) all.emplace_back("-DKZOO_NATIVE=1");
+words common_options(const recipe& toolchain) {
+  words all = toolchain.options;
+  for (const std::string& definition : toolchain.definitions) all.push_back("-D" + definition);
+  if (!is_cuda(toolchain)) all.emplace_back("-DKZOO_NATIVE=1");
   // A name that is one in the whole process could not be made local.
-  all.emplace_back(is_cuda(how) ? "-Xcompiler=-fno-gnu-unique" : "-fno-gnu-unique");
+  all.emplace_back(is_cuda(toolchain) ? "-Xcompiler=-fno-gnu-unique" : "-fno-gnu-unique");
   return all;
 }
 
@@ -169,13 +169,13 @@ std::vector<holes> listed(const char* name, const auto& texts) {
 words libraries_of(const exported_project& p) {
   words all;
   for (const exported_unit& u : p.units)
-    for (const std::string& library : u.how.settings.libraries) add_once(all, library);
+    for (const std::string& library : u.code.settings.libraries) add_once(all, library);
   return all;
 }
 
 // In one word, as CMake drops words that stand there twice. nvcc's options are not those of the
 // host's compiler, which compiles what a bare kernel is linked with.
-std::string cmake_options(const words& options, const recipe& how) {
+std::string cmake_options(const words& options, const recipe& toolchain) {
   words escaped;
   for (const std::string& option : options) {
     const std::string quoted =
@@ -183,29 +183,30 @@ std::string cmake_options(const words& options, const recipe& how) {
     escaped.push_back(std::regex_replace(quoted, std::regex(";"), "$$<SEMICOLON>"));
   }
   const std::string list = fmt::format("SHELL:{}", fmt::join(escaped, " "));
-  return is_cuda(how) ? fmt::format("\"$<$<COMPILE_LANGUAGE:CUDA>:{}>\"", list)
-                      : fmt::format("\"{}\"", list);
+  return is_cuda(toolchain) ? fmt::format("\"$<$<COMPILE_LANGUAGE:CUDA>:{}>\"", list)
+                            : fmt::format("\"{}\"", list);
 }
 
-holes holes_of(const exported_project& p, std::size_t index, const recipe& how, bool linked) {
+holes holes_of(const exported_project& p, std::size_t index, const recipe& toolchain, bool linked) {
   const exported_unit& u = p.units[index];
-  words options = common_options(how);
+  words options = common_options(toolchain);
   const words own = options_of(u);
   options.insert(options.end(), own.begin(), own.end());
-  return {{{"unit", library_of(p, u)},
-           {"plugin", u.name},
-           {"folder", folder_of(u).string()},
-           {"symbol", exported_symbol(p, index)},
-           {"of_tuned_gpu", is_cuda(how) && u.how.settings.architectures.empty() ? "yes" : ""},
-           {"make_options", quoted_for_make(own)},
-           {"cmake_options", cmake_options(options, how)}},
-          {{"launching", linked ? listed("source", kManifestSources) : std::vector<holes>{}}}};
+  return {
+      {{"unit", library_of(p, u)},
+       {"plugin", u.name},
+       {"folder", folder_of(u).string()},
+       {"symbol", exported_symbol(p, index)},
+       {"of_tuned_gpu", is_cuda(toolchain) && u.code.settings.architectures.empty() ? "yes" : ""},
+       {"make_options", quoted_for_make(own)},
+       {"cmake_options", cmake_options(options, toolchain)}},
+      {{"launching", linked ? listed("source", kManifestSources) : std::vector<holes>{}}}};
 }
 
 // `files`: those that are compiled.
-holes holes_of(const exported_project& p, const recipe& how, const std::vector<bool>& linked,
+holes holes_of(const exported_project& p, const recipe& toolchain, const std::vector<bool>& linked,
                const source::file_texts& files) {
-  const bool cuda = is_cuda(how);
+  const bool cuda = is_cuda(toolchain);
   std::set<std::string> folders;  // and headers above them
   for (const auto& [place, text] : files) folders.insert(place.begin()->string());
   const words architectures = architecture_options(p.architectures);
@@ -214,26 +215,26 @@ holes holes_of(const exported_project& p, const recipe& how, const std::vector<b
        {"cuda", cuda ? "yes" : ""},
        {"compiler", cuda ? "$(NVCC)" : "$(CXX)"},
        {"linker", cuda ? "-Xlinker=" : "-Wl,"},
-       {"extension", extension(how)},
+       {"extension", extension(toolchain)},
        {"folders", joined(folders, " ")},
-       {"definitions", joined(how.definitions, " ")},
+       {"definitions", joined(toolchain.definitions, " ")},
        {"make_arch", quoted_for_make(architectures)},
-       {"make_flags", quoted_for_make(common_options(how))},
-       {"cmake_arch", cmake_options(architectures, how)}},
+       {"make_flags", quoted_for_make(common_options(toolchain))},
+       {"cmake_arch", cmake_options(architectures, toolchain)}},
       {{"functions", exported_functions(p)}, {"libraries", listed("library", libraries_of(p))}}};
   for (std::size_t i = 0; i < p.units.size(); ++i)
-    all.lists["units"].push_back(holes_of(p, i, how, linked[i]));
+    all.lists["units"].push_back(holes_of(p, i, toolchain, linked[i]));
   return all;
 }
 
 }  // namespace
 
-source::file_texts exported_files(const exported_project& p, const recipe& how,
+source::file_texts exported_files(const exported_project& p, const recipe& toolchain,
                                   const fs::path& manifest_sources) {
   source::file_texts files;
-  const std::vector<bool> linked = add_sources(p, how, manifest_sources, files);
+  const std::vector<bool> linked = add_sources(p, toolchain, manifest_sources, files);
   for (const auto& [place, text] : files) check_place(place);
-  const holes values = holes_of(p, how, linked, files);
+  const holes values = holes_of(p, toolchain, linked, files);
   for (const auto& [name, text] :
        std::initializer_list<std::array<std::string, 2>>{{p.name + ".h", "header.h"},
                                                          {p.name + ".cpp", "calls.cpp"},

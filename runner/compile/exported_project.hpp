@@ -19,7 +19,7 @@ namespace kzoo::compile {
 struct exported_unit {
   std::string name;  // of the plugin and the point
   std::filesystem::path source;
-  source_unit how;
+  source_unit code;
   std::vector<std::string> options;  // of the compiler, beside its own
   std::filesystem::path zoo;  // the folder of all plugins, of one that lies there; else empty
   std::vector<std::string> missing{};  // headers that the source was compiled without
@@ -44,7 +44,7 @@ struct exported_project {
 
 // Its files. `manifest_sources`: the folder of the code that bare kernels are linked with. Throws
 // input::invalid for sources that cannot be copied.
-source::file_texts exported_files(const exported_project& p, const recipe& how,
+source::file_texts exported_files(const exported_project& p, const recipe& toolchain,
                                   const std::filesystem::path& manifest_sources);
 
 // Its functions, one for each combination of types and layouts, for templates. Each has a

@@ -54,36 +54,36 @@ struct commands {
 };
 
 // Whether nothing but the device code of a source is compiled.
-bool is_device_code(const source_unit& u, const recipe& how) {
-  return !u.generated.empty() && !u.has_function && !how.launcher.empty();
+bool is_device_code(const source_unit& u, const recipe& toolchain) {
+  return !u.generated.empty() && !u.has_function && !toolchain.launcher.empty();
 }
 
-commands commands_for(const fs::path& source, const recipe& how, const source_unit& unit,
+commands commands_for(const fs::path& source, const recipe& toolchain, const source_unit& unit,
                       const build_request& asked) {
   const source::build_settings& settings = unit.settings;
-  const bool is_cuda = how.device == "cuda";
+  const bool is_cuda = toolchain.device == "cuda";
   const words architectures = !asked.architectures.empty()     ? asked.architectures
-                              : settings.architectures.empty() ? how.architectures
+                              : settings.architectures.empty() ? toolchain.architectures
                                                                : settings.architectures;
-  std::string info = how.build_info;
+  std::string info = toolchain.build_info;
   if (const auto at = info.find("{architectures}"); at != std::string::npos) {
     info.replace(at, std::string_view("{architectures}").size(),
                  fmt::format("{}", fmt::join(architectures, " ")));
   }
-  words compile{how.compiler};
-  append(compile, how.options);
+  words compile{toolchain.compiler};
+  append(compile, toolchain.options);
   if (is_cuda)
     for (const std::string& name : architectures)
       compile.push_back(source::architecture_option(name));
-  for (const std::string& definition : how.definitions) compile.push_back("-D" + definition);
+  for (const std::string& definition : toolchain.definitions) compile.push_back("-D" + definition);
   compile.push_back(fmt::format("-DKZOO_BUILD_INFO=\"{}\"", info));
   if (settings.native && !is_cuda) compile.emplace_back("-DKZOO_NATIVE=1");
-  if (!is_cuda && !settings.native) append(compile, {"-I", how.simulated_include});
-  if (unit.has_function) append(compile, {"-I", how.include + "/kzoo/torch_headers"});
-  append(compile, {"-I", how.include, "-I", source.parent_path().string()});
+  if (!is_cuda && !settings.native) append(compile, {"-I", toolchain.simulated_include});
+  if (unit.has_function) append(compile, {"-I", toolchain.include + "/kzoo/torch_headers"});
+  append(compile, {"-I", toolchain.include, "-I", source.parent_path().string()});
   append(compile, settings.options);
   append(compile, asked.options);
-  if (is_device_code(unit, how)) {
+  if (is_device_code(unit, toolchain)) {
     compile.emplace_back("-fatbin");
     return {std::move(compile), {}, info};
   }
@@ -91,7 +91,7 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
   compile.emplace_back("-c");
 
   words link;  // after the compiler and the object file
-  for (const words* options : {&how.link_options, &how.libraries})
+  for (const words* options : {&toolchain.link_options, &toolchain.libraries})
     for (const std::string& option : *options) link.push_back(linker_option(option, is_cuda));
   if (is_cuda || settings.native)
     for (const std::string& name : settings.libraries) link.push_back("-l" + name);
@@ -100,9 +100,9 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
 
 // The same content in another folder is compiled once. Tables of accesses name the source's lines
 // by its path.
-places places_of(const fs::path& source, const recipe& how) {
-  places known{{"{sdk}", how.include}};
-  if (how.device != "cpu-xray") known.push_back({"{source}", source.parent_path()});
+places places_of(const fs::path& source, const recipe& toolchain) {
+  places known{{"{sdk}", toolchain.include}};
+  if (toolchain.device != "cpu-xray") known.push_back({"{source}", source.parent_path()});
   return known;
 }
 
@@ -113,13 +113,13 @@ std::string word_by_content(const std::string& word) {
 }
 
 // All that decides what the command makes, but for the files that it includes.
-std::string key_of(const commands& c, const recipe& how, std::string_view text,
+std::string key_of(const commands& c, const recipe& toolchain, std::string_view text,
                    const places& known) {
-  std::string all = fmt::format("{}\n{}\n{}\n", kVersion, how.version, how.device);
+  std::string all = fmt::format("{}\n{}\n{}\n", kVersion, toolchain.version, toolchain.device);
   for (const words* each : {&c.compile, &c.link}) {
     for (const std::string& word : *each)
       all += with_names(word_by_content(word) + '/', known) + '\n';
-    if (each->empty()) all += sha256_of(how.launcher) + '\n';
+    if (each->empty()) all += sha256_of(toolchain.launcher) + '\n';
   }
   return sha256(all.append(text));
 }
@@ -169,11 +169,11 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
       files, [&](const std::string& file) { return fs::last_write_time(file, fault) >= start; });
 }
 
-[[noreturn]] void refuse(const fs::path& source, const recipe& how, const std::string& notes,
+[[noreturn]] void refuse(const fs::path& source, const recipe& toolchain, const std::string& notes,
                          const process::command_result& result) {
   const std::string name = source.string();
   throw does_not_compile(fmt::format(
-      "{}{}error: {} {} for {}{}", result.output, notes, name, "does not compile", how.device,
+      "{}{}error: {} {} for {}{}", result.output, notes, name, "does not compile", toolchain.device,
       result.hung || !result.exceeded.empty()
           ? ": the compiler " + process::how_it_failed(result, kTimeoutSeconds)
           : ""));
@@ -209,9 +209,9 @@ std::string cublas_note(const std::string& file, const source_unit& u, std::stri
 // The compiled part of the source and of its headers in quotes, with #line for their names.
 std::vector<source::cut_file> compiled_files(const source_unit& u, const fs::path& source,
                                              const std::string& text, bool simulated,
-                                             const source_cut& how) {
-  const source::adaptation to{simulated, !how.missing.empty(), u.has_function, how.cuts_headers};
-  auto files = how.is_cut ? source::kernel_code(u.kernels, source, text, to)
+                                             const source_cut& cut) {
+  const source::adaptation to{simulated, !cut.missing.empty(), u.has_function, cut.cuts_headers};
+  auto files = cut.is_cut ? source::kernel_code(u.kernels, source, text, to)
                           : source::with_headers(source, text);
   for (source::cut_file& each : files) {
     std::string& code = each.code.text;
@@ -219,33 +219,33 @@ std::vector<source::cut_file> compiled_files(const source_unit& u, const fs::pat
       each.code.unmarked.clear();  // all of it is what is compiled
       code = source::with_launches_called(code, simulated);
     }
-    code = numbered_lines(source::without_includes(code, how.missing), each.file);
+    code = numbered_lines(source::without_includes(code, cut.missing), each.file);
   }
   return files;
 }
 
 // Whether the compiler has not found the header; in the simulator, also whether it is one of CUDA's
 // own and does not compile there.
-bool is_lacking(const std::string& header, const std::string& output, const recipe& how) {
+bool is_lacking(const std::string& header, const std::string& output, const recipe& toolchain) {
   if (output.find(fmt::format(": {}: ", header)) != std::string::npos) return true;
   const std::size_t at = output.find(fmt::format("/{}:", header));
-  if (how.device == "cuda" || at == std::string::npos) return false;
+  if (toolchain.device == "cuda" || at == std::string::npos) return false;
   const std::size_t begin = output.find_last_of(" \n", at);
   const fs::path folder = output.substr(begin + 1, at - begin - 1);
-  return folder != how.simulated_include && fs::exists(folder / "cuda_runtime.h");
+  return folder != toolchain.simulated_include && fs::exists(folder / "cuda_runtime.h");
 }
 
 // Throws try_again if less of the source may compile. `compiled`: what is left of it at most.
 template <class Compiled>
-void try_less(const Compiled& compiled, const process::command_result& failed, const recipe& how,
-              source_cut& tried) {
+void try_less(const Compiled& compiled, const process::command_result& failed,
+              const recipe& toolchain, source_cut& tried) {
   if (failed.hung) return;
   const auto is_less = [](const source::cut_file& each) { return !each.code.is_whole; };
   const bool was_cut = std::exchange(tried.is_cut, true);
   const std::vector<source::cut_file> files = compiled(tried);
   for (const source::cut_file& each : files)
     for (const auto& [name, quoted] : source::includes_in(each.code.text)) {
-      if (!is_lacking(name, failed.output, how)) continue;
+      if (!is_lacking(name, failed.output, toolchain)) continue;
       tried.missing.push_back(name);
       tried.output += failed.output;
       throw try_again();
@@ -322,7 +322,7 @@ fs::path write_copies(const std::vector<source::cut_file>& files, const fs::path
 // Compiles and links in the folder; calls `failed` where either fails. `preamble`: what the source
 // is compiled behind, as if it included it.
 template <class Failed>
-built build(const commands& c, const recipe& how, const fs::path& source,
+built build(const commands& c, const recipe& toolchain, const fs::path& source,
             const std::string& preamble, const fs::path& folder, const std::string& library,
             const Failed& failed) {
   const fs::path rule = folder / "dependencies";
@@ -334,7 +334,7 @@ built build(const commands& c, const recipe& how, const fs::path& source,
     append(compile, {"-include", file.string()});
   }
   append(compile, {source.string(), "-MD", "-MF", rule.string(), "-o", object});
-  words link{how.compiler, "-shared", "-o", (folder / library).string(), object};
+  words link{toolchain.compiler, "-shared", "-o", (folder / library).string(), object};
   append(link, c.link);
   std::string output;
   for (const words& command : {compile, link}) {
@@ -361,7 +361,7 @@ std::string ptx_in(const fs::path& folder) {
 // Compiles the device code of bare kernels alone, and makes of it a library in the folder. The
 // compiler writes elsewhere: what a source makes it write does not reach the library.
 template <class Failed>
-built build_device_code(const commands& c, const recipe& how, const source_unit& u,
+built build_device_code(const commands& c, const recipe& toolchain, const source_unit& u,
                         const fs::path& source, const std::vector<source::cut_file>& copied,
                         const cache& kept, const fs::path& library, const Failed& failed) {
   constexpr input::file_kind kKernelsFile{"a file of compiled kernels", ".fatbin", 256};
@@ -380,14 +380,14 @@ built build_device_code(const commands& c, const recipe& how, const source_unit&
   const std::string code = read_made(kernels, kKernelsFile);
   if (const std::string flaw = manifest::flaw_in(code); !flaw.empty())
     input::refuse(source.string(), "what is compiled " + flaw);
-  write_file(library, manifest::pack(launches, code, how.launcher, source.string()));
+  write_file(library, manifest::pack(launches, code, toolchain.launcher, source.string()));
   allow_owner_alone(library);
   return {result.output, files_included(rule, folder)};
 }
 
 // Refuses what no compiler here takes for CUDA C++.
-void refuse_unless_source(const fs::path& file, const fs::path& source, const recipe& how) {
-  if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
+void refuse_unless_source(const fs::path& file, const fs::path& source, const recipe& toolchain) {
+  if (toolchain.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
     input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
   if (source.extension() == ".py" && source::read_source(source, file.string()).empty())
     input::refuse(
@@ -397,10 +397,10 @@ void refuse_unless_source(const fs::path& file, const fs::path& source, const re
         "of that (docs/compiled-kernels.md)");
   if (source.extension() == ".c") {
     const std::string name = file.string();
-    input::refuse(name,
-                  fmt::format("is C, and sources are compiled as C++; build it and name the "
-                              "library: cc -O2 -shared -fPIC -I {} {} -o {}",
-                              how.include, name, fs::path(file).replace_extension(".so").string()));
+    input::refuse(name, fmt::format("is C, and sources are compiled as C++; build it and name the "
+                                    "library: cc -O2 -shared -fPIC -I {} {} -o {}",
+                                    toolchain.include, name,
+                                    fs::path(file).replace_extension(".so").string()));
   }
 }
 
@@ -459,11 +459,11 @@ source_unit unit_of(const source::description& d, const fs::path& source,
   return u;
 }
 
-compiled source_plugin(const fs::path& file, const recipe& how, const build_request& asked,
+compiled source_plugin(const fs::path& file, const recipe& toolchain, const build_request& asked,
                        const cache& kept, const results::tuning_point& point) {
   const fs::path source = fs::absolute(file).lexically_normal();
   const std::string library = source.stem().string() + ".so";
-  refuse_unless_source(file, source, how);
+  refuse_unless_source(file, source, toolchain);
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   source_cut tried = asked.cut;
   for (int builds = 0;;) {
@@ -473,16 +473,16 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
         return unit_of(source::describe(source, named.string(), text), source, point);
       };
       const source_unit u = unit(file);
-      commands c = commands_for(source, how, u, asked);
+      commands c = commands_for(source, toolchain, u, asked);
       // A build without a missing header is found only while the header is missing.
-      const places known = places_of(source, how);
+      const places known = places_of(source, toolchain);
       const std::string key =
-          key_of(c, how,
+          key_of(c, toolchain,
                  fmt::format("{}{}{}{}{}", text, u.preamble,
                              with_names(unit(source.filename()).generated, known),
                              fmt::join(tried.missing, "\n"), headers_beside(source, text)),
                  known);
-      const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, how);
+      const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, toolchain);
       const std::string notes =
           missing_header_notes(file.string(), tried.missing) + function_note(file.string(), u);
       if (auto found = kept.find(key, library, known))
@@ -491,27 +491,27 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
 
       const auto start = fs::file_time_type::clock::now();
       const temporary_folder begun = kept.new_folder();
-      const bool simulated = how.device != "cuda" && !u.settings.native;
+      const bool simulated = toolchain.device != "cuda" && !u.settings.native;
       const auto compiled = [&](const source_cut& less) {
         return compiled_files(u, source, text, simulated, less);
       };
       const auto failed = [&](const process::command_result& result) {
         std::string said = cublas_note(file.string(), u, result.output);
         if (said.empty())
-          said = hints(how.device, file.string(), text, tried.output + result.output);
-        if (is_bare) try_less(compiled, result, how, tried);
+          said = hints(toolchain.device, file.string(), text, tried.output + result.output);
+        if (is_bare) try_less(compiled, result, toolchain, tried);
         said += notes;
         for (const source::cut_file& each :
              is_bare ? compiled(tried) : std::vector<source::cut_file>{})
           said += host_code_hints(each.file == source ? file.string() : each.file.string(),
                                   each.code, result.output);
-        refuse(file, how, said, result);
+        refuse(file, toolchain, said, result);
       };
       std::vector<source::cut_file> copied;
       const bool is_python = source.extension() == ".py";
       if (tried.is_cut || u.has_function || is_python) copied = compiled(tried);
       // The author's headers come first, as beside the source. nvcc has them before its own.
-      if (!copied.empty() && how.device != "cuda")
+      if (!copied.empty() && toolchain.device != "cuda")
         append(c.compile, {"-iquote", source.parent_path().string()});
       fs::path compiled_file = source;
       if (is_bare && host_code) {
@@ -522,12 +522,12 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
         write_file(compiled_file, u.generated);
       }
       auto [output, includes] =
-          host_code
-              ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
-              : build_device_code(c, how, u, source, copied, kept, begun.path() / library, failed);
+          host_code ? build(c, toolchain, compiled_file, u.preamble, begun.path(), library, failed)
+                    : build_device_code(c, toolchain, u, source, copied, kept,
+                                        begun.path() / library, failed);
       for (const source::cut_file& each : copied)
         if (each.file != source) add_once(includes, each.file.string());
-      refuse_if_large(begun.path(), file.string(), how.device);
+      refuse_if_large(begun.path(), file.string(), toolchain.device);
       if (any_changed_since(includes, start) && ++builds < kTries) continue;
       std::erase(includes, source.string());  // the key has its text
       return {kept.store(begun.path(), key, library, includes, known), true, output + notes,
@@ -537,20 +537,20 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   }
 }
 
-fs::path generated_plugin(const std::string& name, const std::string& text, const recipe& how,
+fs::path generated_plugin(const std::string& name, const std::string& text, const recipe& toolchain,
                           const cache& kept) {
   const std::string library = name + ".so";
   source_unit unit;
   unit.settings.native = true;
-  const commands c = commands_for(kept.folder() / "any", how, unit, {});
-  const places known{{"{sdk}", how.include}};
-  const std::string key = key_of(c, how, name + '\n' + text, known);
+  const commands c = commands_for(kept.folder() / "any", toolchain, unit, {});
+  const places known{{"{sdk}", toolchain.include}};
+  const std::string key = key_of(c, toolchain, name + '\n' + text, known);
   if (auto found = kept.find(key, library, known)) return std::move(*found);
   const temporary_folder begun = kept.new_folder();
   const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
-  const built made = build(c, how, source, "", begun.path(), library,
-                           [&](const auto& result) { refuse(source, how, "", result); });
+  const built made = build(c, toolchain, source, "", begun.path(), library,
+                           [&](const auto& result) { refuse(source, toolchain, "", result); });
   return kept.store(begun.path(), key, library, made.includes, known);
 }
 

@@ -62,12 +62,12 @@ source_unit unit_of(const source::description& d, const std::filesystem::path& s
 // `point`: the values of its parameters, which are macros for a plugin (BM is 64), and which a
 // kernel that is none gets by the description of its launch. Throws does_not_compile,
 // input::invalid for what the source says in its `// kzoo:` lines, and interrupt::interrupted.
-compiled source_plugin(const std::filesystem::path& source, const recipe& how,
+compiled source_plugin(const std::filesystem::path& source, const recipe& toolchain,
                        const build_request& asked, const cache& kept,
                        const results::tuning_point& point = {});
 
 // A plugin of this name from a text that needs no simulator.
 std::filesystem::path generated_plugin(const std::string& name, const std::string& text,
-                                       const recipe& how, const cache& kept);
+                                       const recipe& toolchain, const cache& kept);
 
 }  // namespace kzoo::compile

@@ -31,9 +31,9 @@ struct attempt {
   bool begun = true;
 };
 
-attempt compile_point(const fs::path& source, const recipe& how, const build_request& asked,
+attempt compile_point(const fs::path& source, const recipe& toolchain, const build_request& asked,
                       const cache& kept, const tuning_point& point) try {
-  return {source_plugin(source, how, asked, kept, point), "", true};
+  return {source_plugin(source, toolchain, asked, kept, point), "", true};
 } catch (const does_not_compile& e) {
   return {std::nullopt, e.what(), true};
 } catch (const not_begun&) {
@@ -66,7 +66,7 @@ void must(const std::vector<std::string>& command, const fs::path& folder, const
 
 }  // namespace
 
-tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
+tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& toolchain,
                                const build_request& asked, const cache& kept,
                                const std::vector<tuning_point>& points,
                                const compile_watch& watch) {
@@ -87,7 +87,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
     build_request own = request;
     if (i > 0) own.deadline = watch.deadline;
     lock.unlock();
-    at = compile_point(source, how, own, kept, points[point]);
+    at = compile_point(source, toolchain, own, kept, points[point]);
     lock.lock();
     if (at.made && at.made->cut.is_cut) request.cut = at.made->cut;
     if (at.begun) watch.progress(++done);
@@ -129,29 +129,29 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
                     counted(all.builds.points.size(), "point"), all.builds.points.front().name));
   }
   const std::string name = source.stem().string();
-  all.library = generated_plugin(name, joined_text(name, libraries), how, kept);
+  all.library = generated_plugin(name, joined_text(name, libraries), toolchain, kept);
   all.builds.seconds = steady_seconds() - start;
   return all;
 }
 
-std::vector<fs::path> project_plugins(const fs::path& folder, const recipe& how,
+std::vector<fs::path> project_plugins(const fs::path& folder, const recipe& toolchain,
                                       const cache& kept) {
   const fs::path source = fs::canonical(folder);
   const fs::path build =
-      kept.folder() / ("project-" + sha256(how.package + '\n' + source.string()));
+      kept.folder() / ("project-" + sha256(toolchain.package + '\n' + source.string()));
   fs::create_directory(build);
   const process::build_lock lock(build);
   cache::keep_in_use(build);
   if (!fs::exists(build / "build.ninja")) {
     must({"cmake", "-G", "Ninja", "-S", source.string(), "-B", build.string(),
-          "-DCMAKE_BUILD_TYPE=Release", "-Dkernel-zoo_DIR=" + how.package},
+          "-DCMAKE_BUILD_TYPE=Release", "-Dkernel-zoo_DIR=" + toolchain.package},
          folder, build);
   }
   must({"cmake", "--build", build.string()}, folder, build);
   std::error_code fault;
   fs::last_write_time(build, fs::file_time_type::clock::now(), fault);
   std::vector<fs::path> found;
-  for (const auto& each : fs::directory_iterator(build / "plugins" / how.device, fault))
+  for (const auto& each : fs::directory_iterator(build / "plugins" / toolchain.device, fault))
     if (each.path().extension() == ".so") found.push_back(each.path());
   std::ranges::sort(found);
   return found;

@@ -32,7 +32,7 @@ struct compile_watch {
 // Compiles each point, as many at a time as there are cores, and joins them to one library, with a
 // variant for each. Where there is a deadline, the points that come before it are spread over the
 // space. Throws does_not_compile where none compiles.
-tuned_plugin make_tuned_plugin(const std::filesystem::path& source, const recipe& how,
+tuned_plugin make_tuned_plugin(const std::filesystem::path& source, const recipe& toolchain,
                                const build_request& asked, const cache& kept,
                                const std::vector<results::tuning_point>& points,
                                const compile_watch& watch);
@@ -41,6 +41,6 @@ tuned_plugin make_tuned_plugin(const std::filesystem::path& source, const recipe
 
 // Its plugins for the recipe's device. Throws does_not_compile with the whole output.
 std::vector<std::filesystem::path> project_plugins(const std::filesystem::path& folder,
-                                                   const recipe& how, const cache& kept);
+                                                   const recipe& toolchain, const cache& kept);
 
 }  // namespace kzoo::compile
