@@ -22,13 +22,9 @@
 
 namespace kzoo::devices {
 
-// Reads and judges results on the CPU, on all threads: reference/product_check.hpp.
-
-reference::product_findings judge_product(const void* buffer,
-                                          const reference::product_check& expected,
-                                          std::uint64_t key);
-
 namespace {
+
+// Reads and judges results on the CPU, on all threads: reference/product_check.hpp.
 
 using reference::element_sum;
 using reference::product_check;
@@ -158,8 +154,6 @@ void judge_elements(const void* buffer, const product_check& check, std::uint64_
   }
 }
 
-}  // namespace
-
 // Reads a buffer in one pass.
 data::reading read_all(const void* buffer, const data::matrix& x) {
   auto parts = for_rows<data::reading>(data::all_rows(x) + 1);
@@ -205,6 +199,7 @@ product_findings judge_product(const void* buffer, const product_check& check, s
   return found;
 }
 
+}  // namespace
 }  // namespace kzoo::devices
 
 // Defined if libasan is loaded into the process: checks/sanitizers.cpp.

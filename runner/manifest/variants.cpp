@@ -23,17 +23,6 @@
 
 namespace kzoo::manifest {
 
-// Values of a manifest with their own syntax. Errors are reported where the value stands.
-
-// An expression or a number. Without variables it is checked here, else for each problem.
-std::optional<std::string> expression_text(const experiment::value& v, std::int64_t least,
-                                           std::int64_t most);
-
-// "A", "B", "C", "workspace", "null", "alpha:f32", "beta", a tensor map, an operand of the
-// epilogue, or an expression: "ceil_div(K, 64):i64". `usual`: the default type of expressions.
-std::optional<argument> read_argument(const experiment::value& v,
-                                      const std::vector<tensor_map>& maps, number_type usual);
-
 namespace {
 
 using experiment::value;
@@ -107,8 +96,7 @@ std::optional<std::string> checked(const value& v, std::string_view text, std::i
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-}  // namespace
-
+// An expression or a number. Without variables it is checked here, else for each problem.
 std::optional<std::string> expression_text(const value& v, std::int64_t least, std::int64_t most) {
   if (const auto* number = v.get<std::int64_t>())
     return checked(v, fmt::format("{}", *number), least, most);
@@ -117,6 +105,8 @@ std::optional<std::string> expression_text(const value& v, std::int64_t least, s
   return {};
 }
 
+// "A", "B", "C", "workspace", "null", "alpha:f32", "beta", a tensor map, an operand of the
+// epilogue, or an expression: "ceil_div(K, 64):i64". `usual`: the default type of expressions.
 std::optional<argument> read_argument(const value& v, const std::vector<tensor_map>& maps,
                                       number_type usual) {
   argument result;
@@ -183,8 +173,6 @@ bool is_map_name(std::string_view name) {
          std::ranges::none_of(kWords, [&](const auto& word) { return word.first == name; }) &&
          std::ranges::find(kVariables, name) == kVariables.end();
 }
-
-namespace {
 
 using experiment::node_table;
 using experiment::table_reader;

@@ -306,16 +306,14 @@ finding finding_of(const hazard_record& h, const frame_table& table) {
 
 // Merges findings at the same lines from different callers.
 void add(std::vector<finding>& all, const finding& f) {
-  for (finding& known : all) {
-    if (known.what != f.what || known.where.file != f.where.file ||
-        known.where.line != f.where.line || known.earlier.file != f.earlier.file ||
-        known.earlier.line != f.earlier.line) {
-      continue;
-    }
-    known.count += f.count;
-    return;
-  }
-  all.push_back(f);
+  const auto place_of = [](const finding& x) {
+    return std::tie(x.what, x.where.file, x.where.line, x.earlier.file, x.earlier.line);
+  };
+  const auto known = std::ranges::find(all, place_of(f), place_of);
+  if (known != all.end())
+    known->count += f.count;
+  else
+    all.push_back(f);
 }
 
 auto same_line(const line_counts& l) {
@@ -469,12 +467,6 @@ std::string with_line(const std::string& reason, const fs::path& library) {
   return code.prefix().str() + "(" + place_text(line) + ")" + code.suffix().str();
 }
 
-verdict verdict_of(const worker::refusal& r) {
-  for (const verdict v : kAllOf<verdict>)
-    if (name_of(v) == r.status) return v;
-  return verdict::error;
-}
-
 }  // namespace
 
 std::vector<launch> analyse_here(const analysed_cell& cell) {
@@ -494,7 +486,8 @@ std::vector<launch> analyse_here(const analysed_cell& cell) {
     // Earlier findings may explain the failed launch, so both are reported.
     std::vector<launch> found = launches();
     const std::string reason = with_line(r.reason, cell.library);
-    if (found.empty() || found.back().findings.empty()) throw failure(verdict_of(r), reason);
+    if (found.empty() || found.back().findings.empty())
+      throw failure(from_name<verdict>(r.status).value_or(verdict::error), reason);
     found.back().error = reason;
     return found;
   }
