@@ -1,6 +1,8 @@
 #include "core/problem.hpp"
 #include "html/charts.hpp"
+#include "os/text.hpp"
 #include "report/focus.hpp"
+#include "report/problem_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,48 +31,6 @@ std::string family_of(const problem& p) {
   return fmt::format("{}, {}", kind, fmt::join(shape, ":"));
 }
 
-double rate_of(const document& d, const cell& c) { return d.gflops(c).value_or(NAN); }
-double percent_of(const document&, const cell& c) {
-  return c.speedup ? 100 * c.speedup->value : NAN;
-}
-
-// Fills in the gains of the steps among the fastest of a problem.
-void add_gains(const named_result& r, const std::vector<const cell*>& fastest, plotted_cells& all) {
-  const report::focus f = report::focus_of(*r.document);
-  const cell* before = nullptr;
-  for (const cell* c : fastest) {
-    const auto step = r.steps.find(c->kernel.plugin);
-    if (step == r.steps.end() || f.is_own(c->kernel.plugin)) continue;
-    if (before != nullptr && r.steps.at(before->kernel.plugin) == step->second)
-      all[c].gain = r.document->ratio_of(*before, *c);
-    before = c;
-  }
-}
-
-void add_bars(const document& d, std::size_t problem, const std::vector<const cell*>& fastest,
-              plotted_cells& all) {
-  const bool compared = is_compared(d);
-  double lowest = INFINITY, highest = 0;
-  for (const cell& c : d.cells_of(problem)) {
-    if (!is_timed(c)) continue;
-    plotted& p = all[&c];
-    const double half = std::isnan(c.time->relative_half_width) ? 0 : c.time->relative_half_width;
-    p.bar = compared ? percent_of(d, c) : rate_of(d, c);
-    p.low = p.bar / (1 + half);
-    p.high = half < 1 ? p.bar / (1 - half) : p.bar;
-    if (compared && c.speedup->likely) {
-      p.low = 100 * c.speedup->likely->low;
-      p.high = 100 * c.speedup->likely->high;
-    }
-  }
-  for (const cell* c : fastest) {
-    lowest = std::min(lowest, all[c].bar);
-    highest = std::max(highest, all[c].bar);
-  }
-  for (const cell& c : d.cells_of(problem))
-    if (is_timed(c)) all[&c].from_zero = lowest < highest / 2;
-}
-
 // The families that are timed at sizes far enough apart for an axis, and at enough of them for a
 // line.
 std::set<std::string> sweeps_of(const document& d) {
@@ -87,84 +47,187 @@ std::set<std::string> sweeps_of(const document& d) {
   return sweeps;
 }
 
-struct drawn_cell {
-  const named_result* result;
-  const cell* of;
+// "44.8x as fast", "3.1 % faster", "2.0 % slower", "tie".
+std::string gain_text(const timing::ratio& gain) {
+  if (gain.tie()) return "tie";
+  if (gain.value >= 2) return number_text(gain.value) + "x as fast";
+  const double percent = 100 * (gain.value - 1);
+  return fmt::format("{:.1f} % {}", std::abs(percent), percent < 0 ? "slower" : "faster");
+}
+
+// What a cell says by itself, and the fields that others fill in.
+json row_of(const named_result& r, const cell& c, std::size_t position) {
+  const document& d = *r.document;
+  const problem& p = d.problem_of(c);
+  const bool timed = is_timed(c);
+  const auto rate = timed ? d.gflops(c) : std::nullopt;
+  const double percent = timed && c.speedup ? 100 * c.speedup->value : NAN;
+  // Without an interval, that of the figure alone.
+  const bool sure = timed && c.speedup && c.speedup->likely;
+  const double allowed = c.accuracy ? 100 * c.accuracy->worst_of_allowed : 0;
+  double low = NAN, high = NAN, median = c.time ? timing::median_mhz(*c.time) : 0;
+  for (const double mhz : c.time ? c.time->sm_mhz.unpacked() : std::vector<double>()) {
+    if (mhz <= 0) continue;
+    low = std::fmin(low, mhz);
+    high = std::fmax(high, mhz);
+  }
+  return {{"cell", position},
+          {"result", r.label},
+          {"kernel", c.kernel.name()},
+          {"plugin", c.kernel.plugin},
+          {"precision", c.declared == 0 ? "" : precision_name(c.declared)},
+          {"problem", problem_name(p)},
+          {"k", p.k},
+          {"size", std::cbrt(double(p.m) * double(p.n) * double(p.k))},
+          {"sweep", ""},  // what its problem has beside its size, if it is timed at several sizes
+          {"tone", "other"},  // or as tones_of() says
+          {"rate", number(rate.value_or(NAN))},
+          {"rate_text", rate ? number_text(*rate) : ""},
+          {"time_text", timed ? timed_text(*c.time) : ""},
+          {"percent", number(percent)},
+          {"percent_low", number(sure ? 100 * c.speedup->likely->low : percent)},
+          {"percent_high", number(sure ? 100 * c.speedup->likely->high : percent)},
+          // Percent of the baseline's speed if all of the result have one, else GFLOP/s; with the
+          // ends of its 95 % interval.
+          {"bar", nullptr},
+          {"bar_from", 0},
+          {"bar_low", nullptr},
+          {"bar_high", nullptr},
+          {"speedup_text", timed ? report::speedup_text(d, c) : ""},
+          {"fastest", ""},    // "yes": of its plugin's variants on the problem
+          {"gain_text", ""},  // of a step of a ladder over the step before it
+          // Where the label of a line, or of its last point, stands.
+          {"rate_label", nullptr},
+          {"relative_label", nullptr},
+          {"roofline_label", nullptr},
+          {"intensity", number(timed && d.peak_of(c) ? roofline::intensity_of(*d.peaks, p) : NAN)},
+          {"share_of_peak", number(d.share_of_peak(c).value_or(NAN))},
+          {"error_text", report::accuracy_text(d, c)},
+          {"percent_of_allowed", number(allowed > 0 && c.verdict == verdict::pass ? allowed : NAN)},
+          {"watts", number(c.conditions.watts.value_or(NAN))},
+          {"sm_mhz", number(median > 0 ? median : NAN)},
+          {"sm_mhz_low", number(low)},
+          {"sm_mhz_high", number(high)},
+          {"clock_reasons", fmt::format("{}", fmt::join(c.conditions.clock_reasons, ", "))}};
+}
+
+// The rows of one problem's cells, and the fastest cell of each plugin there.
+struct problem_rows {
+  const named_result& result;
+  std::span<const cell> cells;
+  std::span<plotted> rows;  // of these cells
+  std::vector<const cell*> fastest;
+
+  json& row_of(const cell& c) const { return rows[std::size_t(&c - cells.data())].row; }
 };
-using value_of = std::function<double(const document&, const cell&)>;
+
+// Fills in the gains of the steps among the fastest.
+void add_gains(const problem_rows& p) {
+  const auto& steps = p.result.steps;
+  const report::focus f = report::focus_of(*p.result.document);
+  const cell* before = nullptr;
+  for (const cell* c : p.fastest) {
+    const auto step = steps.find(c->kernel.plugin);
+    if (step == steps.end() || f.is_own(c->kernel.plugin)) continue;
+    if (before != nullptr && steps.at(before->kernel.plugin) == step->second)
+      p.row_of(*c)["gain_text"] = gain_text(p.result.document->ratio_of(*before, *c));
+    before = c;
+  }
+}
+
+void add_bars(const problem_rows& p, bool compared) {
+  double lowest = INFINITY, highest = 0;
+  for (const cell& c : p.cells) {
+    if (!is_timed(c)) continue;
+    json& row = p.row_of(c);
+    const double half = std::isnan(c.time->relative_half_width) ? 0 : c.time->relative_half_width;
+    const json& speed = row[compared ? "percent" : "rate"];
+    if (is_missing(speed)) continue;
+    const auto bar = speed.get<double>();
+    const bool has_interval = compared && c.speedup->likely;
+    row["bar"] = bar;
+    row["bar_low"] = has_interval ? row["percent_low"] : json(bar / (1 + half));
+    row["bar_high"] = has_interval ? row["percent_high"] : json(half < 1 ? bar / (1 - half) : bar);
+    if (is_missing(row["fastest"])) continue;
+    lowest = std::min(lowest, bar);
+    highest = std::max(highest, bar);
+  }
+  // Speeds within a factor of 2 have an axis that does not begin at zero.
+  for (const cell& c : p.cells)
+    if (json& row = p.row_of(c); is_timed(c) && lowest >= highest / 2) row["bar_from"] = row["bar"];
+}
 
 // A plot whose lines, or last points, have labels beside them.
 struct labelled_plot {
-  value_of value;
-  double height;
-  bool others;     // whether all lines have labels
-  double highest;  // what else is drawn in it reaches so far
-  double plotted::*label;
+  const char *chart, *value, *label;  // its id; fields
+  bool is_log;
+  bool others;         // whether all lines have labels
+  double highest = 0;  // what else is drawn in it reaches so far
 };
 
 // Where the labels stand: at the last point of each line, kept apart.
-void add_labels(const std::vector<drawn_cell>& cells, const labelled_plot& plot,
-                plotted_cells& all) {
+void add_labels(const std::vector<plotted*>& points, const labelled_plot& plot) {
   constexpr double kBetween = 16, kAround = 24;  // pixels
-  std::map<std::tuple<const named_result*, std::string, kzoo_precision>, const cell*> last;
-  double lowest = INFINITY, highest = plot.highest;
-  for (const auto& [result, c] : cells) {
-    const double at = plot.value(*result->document, *c);
-    if (!std::isfinite(at)) continue;
+  const double height = chart_description(plot.chart)["spec"]["height"];
+  const auto place = [&](double x) { return plot.is_log ? std::log(x) : x; };
+  std::map<std::tuple<const named_result*, std::string, kzoo_precision>, plotted*> last;
+  double lowest = INFINITY, highest = place(plot.highest);
+  for (plotted* p : points) {
+    if (is_missing(p->row[plot.value])) continue;
+    const double at = place(p->row[plot.value]);
     lowest = std::min(lowest, at);
     highest = std::max(highest, at);
-    const cell*& known = last[{result, c->kernel.plugin, c->declared}];
-    const auto size = [&](const cell& of) { return result->document->problem_of(of).flops(); };
-    if (known == nullptr || size(*c) >= size(*known)) known = c;
+    plotted*& known = last[{p->result, p->cell->kernel.plugin, p->cell->declared}];
+    const auto size = [](const plotted& of) {
+      return of.result->document->problem_of(*of.cell).flops();
+    };
+    if (known == nullptr || size(*p) >= size(*known)) known = p;
   }
-  std::vector<std::pair<double, const cell*>> ends;
-  for (const auto& [line, c] : last)
-    ends.emplace_back(plot.value(*std::get<0>(line)->document, *c), c);
-  if (!plot.others || double(ends.size()) * kBetween > plot.height)
-    std::erase_if(ends, [&](const auto& e) { return all[e.second].tone == "other"; });
+  std::vector<std::pair<double, plotted*>> ends;
+  for (const auto& [line, p] : last) ends.emplace_back(place(p->row[plot.value]), p);
+  if (!plot.others || double(ends.size()) * kBetween > height)
+    std::erase_if(ends, [](const auto& e) { return e.second->row["tone"] == "other"; });
   std::ranges::sort(ends);
-  const double between = kBetween * (highest - lowest) / (plot.height - kAround);
+  const double between = kBetween * (highest - lowest) / (height - kAround);
   // Lines of one plugin in two precisions that end in one place share a label.
-  std::vector<std::pair<double, const cell*>> kept;
-  for (const auto& end : ends) {
-    const bool shared = std::ranges::any_of(kept, [&](const auto& k) {
-      return k.second->kernel.plugin == end.second->kernel.plugin && end.first - k.first < between;
-    });
-    if (!shared) kept.push_back(end);
-  }
   std::vector<double> at;
-  for (const auto& e : kept) at.push_back(e.first);
+  std::vector<plotted*> kept;
+  for (const auto& [end, p] : ends) {
+    bool shared = false;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      shared = shared ||
+               (kept[i]->cell->kernel.plugin == p->cell->kernel.plugin && end - at[i] < between);
+    if (shared) continue;
+    at.push_back(end);
+    kept.push_back(p);
+  }
   at = moved_apart(at, between);
-  for (std::size_t i = 0; i < kept.size(); ++i) all[kept[i].second].*plot.label = at[i];
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    kept[i]->row[plot.label] = plot.is_log ? std::exp(at[i]) : at[i];
 }
 
-// The logarithm of the highest peak in GFLOP/s that a roof is drawn at.
+// The highest peak in GFLOP/s that a roof is drawn at.
 double roof_of(const document& d) {
   double highest = 0;
   for (const cell& c : d.cells)
     if (is_timed(c)) highest = std::max(highest, d.peak_of(c).value_or(0) / 1e9);
-  return std::log(highest);
+  return highest;
 }
 
-void add_all_labels(std::span<const named_result> results, plotted_cells& all) {
-  std::map<std::string, std::vector<drawn_cell>> by_sweep;
+void add_all_labels(std::span<const named_result> results, std::vector<plotted>& all) {
+  std::map<std::string, std::vector<plotted*>> by_sweep;
   for (const named_result& r : results) {
-    std::vector<drawn_cell> fastest;
-    for (const cell& c : r.document->cells) {
-      if (!is_timed(c) || !all[&c].fastest) continue;
-      fastest.push_back({&r, &c});
-      if (!all[&c].sweep.empty()) by_sweep[all[&c].sweep].push_back({&r, &c});
+    std::vector<plotted*> fastest;
+    for (plotted& p : all) {
+      if (p.result != &r || is_missing(p.row["fastest"])) continue;
+      fastest.push_back(&p);
+      if (!is_missing(p.row["sweep"])) by_sweep[p.row["sweep"].get<std::string>()].push_back(&p);
     }
-    const auto logarithm = [](const document& d, const cell& c) { return std::log(rate_of(d, c)); };
-    add_labels(fastest,
-               {logarithm, kRooflineHeight, false, roof_of(*r.document), &plotted::roofline_label},
-               all);
-    for (const drawn_cell& c : fastest)
-      all[c.of].roofline_label = std::exp(all[c.of].roofline_label);
+    add_labels(fastest, {"roofline", "rate", "roofline_label", true, false, roof_of(*r.document)});
   }
-  for (const auto& [sweep, cells] : by_sweep) {
-    add_labels(cells, {rate_of, kLinesHeight, true, 0, &plotted::rate_label}, all);
-    add_labels(cells, {percent_of, kLinesHeight, true, 0, &plotted::relative_label}, all);
+  for (const auto& [sweep, points] : by_sweep) {
+    add_labels(points, {"rate", "rate", "rate_label", false, true});
+    add_labels(points, {"relative", "percent", "relative_label", false, true});
   }
 }
 
@@ -213,29 +276,41 @@ bool is_compared(const document& d) {
          });
 }
 
-plotted_cells plot(std::span<const named_result> all) {
-  plotted_cells found;
+std::string timed_text(const timing::summary& time) {
+  return time_text(time.median_ms) + (time.stopped_early() ? ", stopped early" : "");
+}
+
+std::vector<plotted> plot(std::span<const named_result> all) {
+  std::vector<plotted> rows;
+  for (const named_result& r : all)
+    for (const cell& c : r.document->cells) rows.push_back({&r, &c, row_of(r, c, rows.size())});
+  std::size_t first = 0;  // row of the problem
   for (const named_result& r : all) {
     const document& d = *r.document;
     const std::set<std::string> sweeps = sweeps_of(d);
     const auto tones = tones_of(d);
     const series_names series(d);
-    for (std::size_t problem = 0; problem < d.experiment.problems.size(); ++problem) {
-      std::vector<const cell*> fastest = report::best_of_each(d, problem);
-      std::erase_if(fastest, [](const cell* c) { return !is_timed(*c); });
-      for (const cell* c : fastest) found[c].fastest = true;
-      add_gains(r, fastest, found);
-      add_bars(d, problem, fastest, found);
-      const std::string family = family_of(d.experiment.problems[problem]);
-      for (const cell& c : d.cells_of(problem)) {
-        const auto tone = tones.find(series.of(c));
-        if (tone != tones.end()) found[&c].tone = tone->second;
-        if (sweeps.contains(family)) found[&c].sweep = family;
+    const bool compared = is_compared(d);
+    for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+      const auto cells = d.cells_of(i);
+      problem_rows p{r, cells, std::span(rows).subspan(first, cells.size()),
+                     report::best_of_each(d, i)};
+      std::erase_if(p.fastest, [](const cell* c) { return !is_timed(*c); });
+      first += cells.size();
+      const std::string family = family_of(d.experiment.problems[i]);
+      for (const cell& c : cells) {
+        json& row = p.row_of(c);
+        if (const auto tone = tones.find(series.of(c)); tone != tones.end())
+          row["tone"] = tone->second;
+        if (is_timed(c) && sweeps.contains(family)) row["sweep"] = family;
       }
+      for (const cell* c : p.fastest) p.row_of(*c)["fastest"] = "yes";
+      add_gains(p);
+      add_bars(p, compared);
     }
   }
-  add_all_labels(all, found);
-  return found;
+  add_all_labels(all, rows);
+  return rows;
 }
 
 std::vector<double> moved_apart(const std::vector<double>& at, double least) {

@@ -1,12 +1,9 @@
-#include "core/problem.hpp"
 #include "html/charts.hpp"
 #include "os/text.hpp"
 #include "report/agreement.hpp"
 #include "report/focus.hpp"
-#include "report/problem_table.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -16,74 +13,6 @@ namespace {
 using report::is_timed;
 using results::cell;
 using results::document;
-
-// Calls f with each cell, its result and its number in the page.
-void for_each_cell(std::span<const named_result> all,
-                   const std::function<void(const named_result&, const cell&, double number)>& f) {
-  double number = 0;
-  for (const named_result& r : all)
-    for (const cell& c : r.document->cells) f(r, c, number++);
-}
-
-// "44.8x as fast", "3.1 % faster", "2.0 % slower", "tie".
-std::string gain_text(const timing::ratio& gain) {
-  if (gain.tie()) return "tie";
-  if (gain.value >= 2) return number_text(gain.value) + "x as fast";
-  const double percent = 100 * (gain.value - 1);
-  return fmt::format("{:.1f} % {}", std::abs(percent), percent < 0 ? "slower" : "faster");
-}
-
-chart_row cell_row(const named_result& r, const cell& c, double number, const plotted& how) {
-  const document& d = *r.document;
-  const problem& p = d.problem_of(c);
-  const bool timed = is_timed(c);
-  const auto rate = timed ? d.gflops(c) : std::nullopt;
-  // Without an interval, that of the figure alone.
-  const bool sure = timed && c.speedup && c.speedup->likely;
-  const double percent = timed && c.speedup ? 100 * c.speedup->value : NAN;
-  const double allowed = c.accuracy ? 100 * c.accuracy->worst_of_allowed : 0;
-  double low = NAN, high = NAN, median = c.time ? timing::median_mhz(*c.time) : 0;
-  for (const double mhz : c.time ? c.time->sm_mhz.unpacked() : std::vector<double>()) {
-    if (mhz <= 0) continue;
-    low = std::fmin(low, mhz);
-    high = std::fmax(high, mhz);
-  }
-  return {{"cell", json(number)},
-          {"result", json(r.label)},
-          {"kernel", json(c.kernel.name())},
-          {"plugin", json(c.kernel.plugin)},
-          {"precision", json(c.declared == 0 ? "" : precision_name(c.declared))},
-          {"problem", json(problem_name(p))},
-          {"k", json(double(p.k))},
-          {"size", json(std::cbrt(double(p.m) * double(p.n) * double(p.k)))},
-          {"sweep", json(timed ? how.sweep : "")},
-          {"tone", json(how.tone)},
-          {"rate", json(rate.value_or(NAN))},
-          {"rate_text", json(rate ? number_text(*rate) : "")},
-          {"time_text", json(timed ? timed_text(*c.time) : "")},
-          {"percent", json(percent)},
-          {"percent_low", json(sure ? 100 * c.speedup->likely->low : percent)},
-          {"percent_high", json(sure ? 100 * c.speedup->likely->high : percent)},
-          {"bar", json(how.bar)},
-          {"bar_from", json(how.from_zero ? 0 : how.bar)},
-          {"bar_low", json(how.low)},
-          {"bar_high", json(how.high)},
-          {"speedup_text", json(timed ? report::speedup_text(d, c) : "")},
-          {"fastest", json(how.fastest ? "yes" : "")},
-          {"gain_text", json(how.gain ? gain_text(*how.gain) : "")},
-          {"rate_label", json(how.rate_label)},
-          {"relative_label", json(how.relative_label)},
-          {"roofline_label", json(how.roofline_label)},
-          {"intensity", json(timed && d.peak_of(c) ? roofline::intensity_of(*d.peaks, p) : NAN)},
-          {"share_of_peak", json(d.share_of_peak(c).value_or(NAN))},
-          {"error_text", json(report::accuracy_text(d, c))},
-          {"percent_of_allowed", json(allowed > 0 && c.verdict == verdict::pass ? allowed : NAN)},
-          {"watts", json(c.conditions.watts.value_or(NAN))},
-          {"sm_mhz", json(median > 0 ? median : NAN)},
-          {"sm_mhz_low", json(low)},
-          {"sm_mhz_high", json(high)},
-          {"clock_reasons", json(fmt::format("{}", fmt::join(c.conditions.clock_reasons, ", ")))}};
-}
 
 // The roofs of a result over the intensities that are plotted. Where a roof bends is drawn if that
 // is near. The name stands at the right end; roofs close to each other share one.
@@ -105,13 +34,12 @@ void add_roofs(chart_rows& rows, const named_result& r,
     std::set<double> corners{left / kMargin, right * kMargin};
     if (bend > left / kNear && bend < right * kNear) corners.insert({bend / kMargin, bend});
     for (const double x : corners) {
-      rows.push_back(
-          {{"result", json(r.label)},
-           {"precision", json(precision_name(precision))},
-           {"intensity", json(x)},
-           {"rate", json(std::min(peak, x * memory) / 1e9)},
-           {"text", json(fmt::format("{}, memory {}", text, quantity_text(memory, "B/s")))},
-           {"name", json(x == *corners.rbegin() && is_last ? names : "")}});
+      rows.push_back({{"result", r.label},
+                      {"precision", precision_name(precision)},
+                      {"intensity", x},
+                      {"rate", std::min(peak, x * memory) / 1e9},
+                      {"text", fmt::format("{}, memory {}", text, quantity_text(memory, "B/s"))},
+                      {"name", x == *corners.rbegin() && is_last ? names : ""}});
     }
     if (is_last) names.clear();
   }
@@ -127,44 +55,19 @@ std::string_view meaning_of(char c) {
 
 }  // namespace
 
-std::string json(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : printable(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '<' ? "\\u003c" : std::string(1, c);  // which would end the element in a page
-  }
-  return out + '"';
-}
-
-std::string json(double number) {
-  return std::isfinite(number) ? fmt::format("{}", number) : "null";
-}
-
-std::string timed_text(const timing::summary& time) {
-  return time_text(time.median_ms) + (time.stopped_early() ? ", stopped early" : "");
-}
-
-chart_rows cell_rows(std::span<const named_result> all, plotted_cells how) {
+chart_rows sample_rows(const std::vector<plotted>& cells) {
   chart_rows rows;
-  for_each_cell(all, [&](const named_result& r, const cell& c, double number) {
-    rows.push_back(cell_row(r, c, number, how[&c]));
-  });
-  return rows;
-}
-
-chart_rows sample_rows(std::span<const named_result> all) {
-  chart_rows rows;
-  for_each_cell(all, [&](const named_result&, const cell& c, double number) {
-    if (!is_timed(c)) return;
-    const timing::summary& time = *c.time;
+  for (const plotted& p : cells) {
+    if (!is_timed(*p.cell)) continue;
+    const timing::summary& time = *p.cell->time;
     for (std::size_t i = 0; i < time.samples_ms.size(); ++i) {
       const double mhz = i < time.sm_mhz.size() ? time.sm_mhz[i] : 0;
-      rows.push_back({{"cell", json(number)},
-                      {"round", json(double(time.rounds[i] + 1))},
-                      {"ms", fmt::format("{:.6g}", time.samples_ms[i])},
-                      {"mhz", mhz > 0 ? fmt::format("{:.0f}", mhz) : "null"}});
+      rows.push_back({{"cell", p.row["cell"]},
+                      {"round", time.rounds[i] + 1},
+                      {"ms", json::parse(fmt::format("{:.6g}", time.samples_ms[i]))},
+                      {"mhz", mhz > 0 ? json(std::lround(mhz)) : json()}});
     }
-  });
+  }
   return rows;
 }
 
@@ -179,16 +82,16 @@ chart_rows agreement_rows(std::span<const named_result> all) {
         if (a == b || found == m.entries.end()) continue;
         const report::agreed& worst = found->second;
         const bool agree = worst.agreeing == worst.pairs;
-        rows.push_back({{"result", json(r.label)},
-                        {"row", json(double(a + 1))},
-                        {"column", json(double(b + 1))},
-                        {"kernel", json(m.names[a])},
-                        {"other", json(m.names[b])},
-                        {"percent", json(std::min(100.0, 100 * worst.of_allowed))},
-                        {"text", json(report::agreement_field(worst).text)},
-                        {"kind", json(!agree                  ? "differ"
-                                      : worst.of_allowed == 0 ? "bit-identical"
-                                                              : "agree")}});
+        rows.push_back({{"result", r.label},
+                        {"row", a + 1},
+                        {"column", b + 1},
+                        {"kernel", m.names[a]},
+                        {"other", m.names[b]},
+                        {"percent", std::min(100.0, 100 * worst.of_allowed)},
+                        {"text", report::agreement_field(worst).text},
+                        {"kind", !agree                  ? "differ"
+                                 : worst.of_allowed == 0 ? "bit-identical"
+                                                         : "agree"}});
       }
     }
   }
@@ -215,26 +118,26 @@ chart_rows roof_rows(std::span<const named_result> all) {
   return rows;
 }
 
-chart_rows error_rows(std::span<const named_result> all) {
+chart_rows error_rows(const std::vector<plotted>& cells, bool several_results) {
   chart_rows rows;
-  for_each_cell(all, [&](const named_result& r, const cell& c, double number) {
-    if (!c.errors) return;
-    const reference::error_map& map = *c.errors;
-    const std::string name = fmt::format("{}{} on {}", all.size() > 1 ? r.label + ": " : "",
-                                         c.kernel.name(), problem_name(r.document->problem_of(c)));
-    const auto high = double(map.rows_per_line), wide = double(map.columns_per_character);
+  for (const auto& [r, c, row] : cells) {
+    if (!c->errors) continue;
+    const reference::error_map& map = *c->errors;
+    const std::string name =
+        fmt::format("{}{} on {}", several_results ? r->label + ": " : "", c->kernel.name(),
+                    problem_name(r->document->problem_of(*c)));
     for (std::size_t y = 0; y < map.picture.size(); ++y) {
       for (std::size_t x = 0; x < map.picture[y].size(); ++x) {
-        rows.push_back({{"cell", json(number)},
-                        {"map", json(name)},
-                        {"row", json(double(y) * high)},
-                        {"row_end", json(double(y + 1) * high)},
-                        {"column", json(double(x) * wide)},
-                        {"column_end", json(double(x + 1) * wide)},
-                        {"kind", json(meaning_of(map.picture[y][x]))}});
+        rows.push_back({{"cell", row["cell"]},
+                        {"map", name},
+                        {"row", std::int64_t(y) * map.rows_per_line},
+                        {"row_end", std::int64_t(y + 1) * map.rows_per_line},
+                        {"column", std::int64_t(x) * map.columns_per_character},
+                        {"column_end", std::int64_t(x + 1) * map.columns_per_character},
+                        {"kind", meaning_of(map.picture[y][x])}});
       }
     }
-  });
+  }
   return rows;
 }
 
@@ -275,19 +178,6 @@ std::vector<std::size_t> varied(const std::vector<timed_point>& points) {
   return found;
 }
 
-// Calls f with the points of each plugin that is tuned over several parameters, on each problem.
-void for_each_space(
-    const document& d,
-    const std::function<void(std::size_t problem, const std::vector<timed_point>&)>& f) {
-  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
-    for (const results::plugin_record& plugin : d.plugins) {
-      if (plugin.tuned.points.empty()) continue;
-      const std::vector<timed_point> points = timed_points(d, plugin, i);
-      if (varied(points).size() > 1) f(i, points);
-    }
-  }
-}
-
 const cell& faster(const cell& a, const cell& b) {
   return b.time->median_ms < a.time->median_ms ? b : a;
 }
@@ -322,16 +212,16 @@ void add_map(chart_rows& rows, const named_result& r, const std::string& problem
   for (const auto& [values, c] : m.fastest) {
     const double percent = 100 * best / c->time->median_ms;
     rows.push_back(
-        {{"result", json(r.label)},
-         {"space", json(fmt::format("{}: {} and {}, {}", c->kernel.plugin, across, down, problem))},
-         {"across", json(fmt::format("{} {}", across, values.first))},
-         {"down", json(fmt::format("{} {}", down, values.second))},
-         {"across_value", json(double(values.first))},
-         {"down_value", json(double(values.second))},
-         {"percent", json(percent)},
-         {"text", json(fmt::format("{:.0f}", percent))},
-         {"kernel", json(c->kernel.name())},
-         {"time_text", json(timed_text(*c->time))}});
+        {{"result", r.label},
+         {"space", fmt::format("{}: {} and {}, {}", c->kernel.plugin, across, down, problem)},
+         {"across", fmt::format("{} {}", across, values.first)},
+         {"down", fmt::format("{} {}", down, values.second)},
+         {"across_value", values.first},
+         {"down_value", values.second},
+         {"percent", percent},
+         {"text", fmt::format("{:.0f}", percent)},
+         {"kernel", c->kernel.name()},
+         {"time_text", timed_text(*c->time)}});
   }
 }
 
@@ -340,18 +230,16 @@ void add_map(chart_rows& rows, const named_result& r, const std::string& problem
 chart_rows space_rows(std::span<const named_result> all) {
   chart_rows rows;
   for (const named_result& r : all) {
-    for_each_space(*r.document, [&](std::size_t problem, const std::vector<timed_point>& points) {
-      for (const pair_map& m : maps_of(points))
-        add_map(rows, r, problem_name(r.document->experiment.problems[problem]), points, m);
-    });
+    const document& d = *r.document;
+    for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+      for (const results::plugin_record& plugin : d.plugins) {
+        const std::vector<timed_point> points = timed_points(d, plugin, i);
+        for (const pair_map& m : maps_of(points))
+          add_map(rows, r, problem_name(d.experiment.problems[i]), points, m);
+      }
+    }
   }
   return rows;
-}
-
-bool has_space(const document& d) {
-  bool found = false;
-  for_each_space(d, [&](std::size_t, const auto&) { found = true; });
-  return found;
 }
 
 }  // namespace kzoo::html

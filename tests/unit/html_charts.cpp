@@ -1,16 +1,13 @@
 // Which charts a page has, and where their labels stand.
 #include "html/charts.hpp"
-#include "os/assets.hpp"
+#include "os/text.hpp"
 #include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/paths.hpp"
 #include "support/text.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,22 +22,23 @@ document stored(const char* name) {
   return storage::read(source_folder() / "docs" / "results" / name);
 }
 
-std::string charts_of(const document& d, const std::map<std::string, std::string>& steps = {}) {
-  std::vector<std::string> ids;
-  const html::named_result one{"r", &d, nullptr, "", steps};
-  for (const html::chosen_chart& c : html::choose_charts({&one, 1}, html::plot({&one, 1})))
-    ids.push_back(c.id);
-  return fmt::format("{}", fmt::join(ids, " "));
-}
+// A result as a page shows it.
+class shown {
+ public:
+  explicit shown(const document& d, const std::map<std::string, std::string>& steps = {})
+      : result_{"r", &d, nullptr, "", steps}, cells_(html::plot(all())) {}
 
-// The values of each row.
-std::vector<std::string> texts_of(const html::chart_rows& rows) {
-  std::vector<std::string> texts;
-  for (const html::chart_row& row : rows) {
-    std::string& text = texts.emplace_back();
-    for (const auto& [name, value] : row) text += (text.empty() ? "" : ",") + value;
-  }
-  return texts;
+  std::span<const html::named_result> all() const { return {&result_, 1}; }
+  std::vector<html::plotted> cells() const { return cells_; }
+  std::vector<html::json> charts() const { return html::choose_charts(all(), cells_); }
+
+ private:
+  html::named_result result_;
+  std::vector<html::plotted> cells_;
+};
+
+std::string charts_of(const document& d) {
+  return joined(shown(d).charts(), " ", [](const html::json& c) -> std::string { return c["id"]; });
 }
 
 // Without errors, times, clocks and checks that charts are of.
@@ -106,60 +104,55 @@ TEST_CASE("an author's plugin without a time has no chart of others' times", "[h
 
 TEST_CASE("what was tuned is a map of the fastest points by two parameters", "[html]") {
   document d = made_tuning();
-  CHECK(html::has_space(d));
   CHECK(charts_of(d).starts_with("space "));
-  const html::named_result one{"r", &d, nullptr, "", {}};
-  const std::vector<std::string> lines = texts_of(html::space_rows({&one, 1}));
-  REQUIRE(lines.size() == 3 + 3 + 4);  // the values of each pair
+  const html::chart_rows rows = html::space_rows(shown(d).all());
+  REQUIRE(rows.size() == 3 + 3 + 4);  // the values of each pair
   const auto has = [&](const std::string& words) {
-    return std::ranges::count_if(lines, [&](const auto& line) { return contains(line, words); });
+    return std::ranges::count_if(
+        rows, [&](const html::json& row) { return contains(row.dump(), words); });
   };
   CHECK(has("BM and BN, ") == 3);
-  CHECK(has(R"("BM 4","BN 16",4,16,100,"100","tuned:BM4_BN16_K2","1.00 ms")") ==
-        1);  // K is at its best
-  CHECK(has(R"("BM 4","BN 8",4,8,50,"50",)") == 1);
-  CHECK(has(R"("BM 8","BN 8",8,8,25,"25",)") == 1);
+  CHECK(
+      has(R"("across":"BM 4","down":"BN 16","across_value":4,"down_value":16,"percent":100.0,"text":"100",)"
+          R"("kernel":"tuned:BM4_BN16_K2","time_text":"1.00 ms")") == 1);  // K is at its best
+  CHECK(has(R"("BM 4","down":"BN 8","across_value":4,"down_value":8,"percent":50.0,)") == 1);
+  CHECK(has(R"("BM 8","down":"BN 8","across_value":8,"down_value":8,"percent":25.0,)") == 1);
   // The slowest is a quarter as fast in each: as they are declared.
-  CHECK(contains(lines.at(0), "BM and BN"));
+  CHECK(contains(rows.at(0)["space"], "BM and BN"));
   d.cells.resize(3);  // BM 4 alone: nothing is left to compare but BN
-  CHECK_FALSE(html::has_space(d));
+  CHECK(html::space_rows(shown(d).all()).empty());
 }
 
 TEST_CASE("a ladder has steps", "[html]") {
   const document d = stored("h200-ladder.json");
   const auto first = [&](const std::map<std::string, std::string>& steps) {
-    const html::named_result one{"r", &d, nullptr, "", steps};
-    return html::choose_charts({&one, 1}, html::plot({&one, 1})).front();
+    return shown(d, steps).charts().front();
   };
-  CHECK(first({}).title == "Speed");
-  CHECK(first({{"smem", "fp32"}}).title == "Speed");
-  CHECK(first({{"smem", "fp32"}, {"float4", "tensor_cores"}}).title == "Speed");
+  CHECK(first({})["title"] == "Speed");
+  CHECK(first({{"smem", "fp32"}})["title"] == "Speed");
+  CHECK(first({{"smem", "fp32"}, {"float4", "tensor_cores"}})["title"] == "Speed");
   const std::map<std::string, std::string> steps{{"smem", "fp32"}, {"float4", "fp32"}};
-  CHECK(first(steps).title == "The ladder");
-  CHECK_THAT(first(steps).note, ContainsSubstring("each step against the one before it"));
-  const html::named_result one{"r", &d, nullptr, "", steps};
-  for (const auto& [c, how] : html::plot({&one, 1})) {
-    if (how.gain) {
-      CHECK(c->kernel.name() == "float4:128x128x8_8x8");
-      CHECK(how.gain->value == Approx(15.8 / 3.67).epsilon(0.01));
-    }
+  CHECK(first(steps)["title"] == "The ladder");
+  CHECK_THAT(first(steps)["note"].get<std::string>(),
+             ContainsSubstring("each step against the one before it"));
+  for (const html::plotted& p : shown(d, steps).cells()) {
+    if (p.row["gain_text"] == "") continue;
+    CHECK(p.cell->kernel.name() == "float4:128x128x8_8x8");
+    CHECK(p.row["gain_text"] == "4.31x as fast");  // 15.8 ms and 3.67 ms
   }
 }
 
 TEST_CASE("a step's gain is a ratio within the rounds, and may be a tie", "[html]") {
   const document d = stored("h200-sizes.json");
-  const html::named_result one{
-      "r", &d, nullptr, "", {{"double_buffer", "fp32"}, {"warp_tiles", "fp32"}}};
   // By their medians warp_tiles is 0.5 % faster at 16384, which the rounds do not bear out.
   int gains = 0;
-  for (const auto& [c, how] : html::plot({&one, 1})) {
-    if (!how.gain || d.problem_of(*c).m != 16384) continue;
+  for (const auto& [r, c, row] :
+       shown(d, {{"double_buffer", "fp32"}, {"warp_tiles", "fp32"}}).cells()) {
+    if (row["gain_text"] == "" || d.problem_of(*c).m != 16384) continue;
     ++gains;
-    CHECK(how.gain->tie());
+    CHECK(row["gain_text"] == "tie");
   }
   CHECK(gains == 1);
-  const auto rows = texts_of(html::cell_rows({&one, 1}, html::plot({&one, 1})));
-  CHECK(std::ranges::any_of(rows, [](const auto& row) { return contains(row, ",\"tie\","); }));
 }
 
 TEST_CASE("agreement is a chart where some disagree, accuracy over several K", "[html]") {
@@ -176,24 +169,23 @@ TEST_CASE("agreement is a chart where some disagree, accuracy over several K", "
 
 TEST_CASE("speed is in percent of the baseline where all is compared with one", "[html]") {
   document d = plain(1);
-  const html::named_result one{"r", &d};
-  CHECK(html::choose_charts({&one, 1}, html::plot({&one, 1})).front().axis == "% of base");
-  auto how = html::plot({&one, 1});
-  CHECK(how[&d.cells[1]].bar == 100);
-  CHECK_FALSE(how[&d.cells[1]].from_zero);  // rates that crowd have an axis of their own
+  const auto axis = [&] { return shown(d).charts().front()["axis"]; };
+  const auto row = [&] { return shown(d).cells()[1].row; };
+  CHECK(axis() == "% of base");
+  CHECK(row()["bar"] == 100);
+  CHECK(row()["bar_from"] == 100);  // rates that crowd have an axis of their own
   d.cells[1].time = rounds_apart({4, 4, 4});
   d.cells[1].speedup.reset();
   compare_with_baseline(d);
-  how = html::plot({&one, 1});
-  CHECK(how[&d.cells[1]].bar == 25);
-  CHECK(how[&d.cells[1]].from_zero);
+  CHECK(row()["bar"] == 25);
+  CHECK(row()["bar_from"] == 0);
   const document as_it_stood = d;
   d.experiment.baseline.reset();
-  CHECK(html::choose_charts({&one, 1}, html::plot({&one, 1})).front().axis == "GFLOP/s");
-  CHECK(html::plot({&one, 1})[&d.cells[1]].bar == *d.gflops(d.cells[1]));
+  CHECK(axis() == "GFLOP/s");
+  CHECK(row()["bar"] == *d.gflops(d.cells[1]));
   d = as_it_stood;
   d.cells[1].speedup.reset();
-  CHECK(html::choose_charts({&one, 1}, html::plot({&one, 1})).front().axis == "GFLOP/s");
+  CHECK(axis() == "GFLOP/s");
 }
 
 TEST_CASE("results with different baselines share an axis that names none", "[html]") {
@@ -202,7 +194,8 @@ TEST_CASE("results with different baselines share an axis that names none", "[ht
   const std::vector<html::named_result> both{{"a", &a}, {"b", &b}};
   const auto axis = [&] {
     const auto charts = html::choose_charts(both, html::plot(both));
-    return std::ranges::find(charts, "relative", &html::chosen_chart::id)->axis;
+    return std::ranges::find_if(charts, [](const html::json& c) { return c["id"] == "relative"; })
+        ->at("axis");
   };
   CHECK(axis() == "% of base");
   b.experiment.baseline = selector{"fast:*", {}};
@@ -239,22 +232,11 @@ TEST_CASE("labels are moved apart, as little as that takes", "[html]") {
   CHECK(html::moved_apart({}, 2).empty());
 }
 
-TEST_CASE("labels are kept apart in plots as high as they are", "[html]") {
-  const std::string charts(asset("page/charts.json"));
-  for (const auto& [chart, height] : {std::pair{"relative", html::kLinesHeight},
-                                      {"rate", html::kLinesHeight},
-                                      {"roofline", html::kRooflineHeight}}) {
-    const auto at = charts.find("\"height\": ", charts.find(fmt::format("\"{}\": {{", chart)));
-    CHECK(charts.substr(at).starts_with(fmt::format("\"height\": {},", height)));
-  }
-}
-
 TEST_CASE("of one plugin's lines that end in one place one has a label", "[html]") {
   const document d = stored("h200-tensor.json");
-  const html::named_result one{"r", &d};
-  const auto how = html::plot({&one, 1});
   int labels = 0;
-  for (const auto& [c, p] : how) labels += std::isnan(p.roofline_label) ? 0 : 1;
+  for (const html::plotted& p : shown(d).cells())
+    labels += p.row["roofline_label"].is_null() ? 0 : 1;
   CHECK(labels == 2);  // persistent and cublas, each in f16 and in bf16
 }
 
@@ -267,9 +249,9 @@ TEST_CASE("a roofline has a roof", "[html]") {
 
 TEST_CASE("roofs reach as far as what is drawn below them", "[html]") {
   const document d = stored("h200-sizes.json");
-  const html::named_result one{"r", &d};
-  const std::vector<std::string> lines = texts_of(html::roof_rows({&one, 1}));
-  REQUIRE(lines.size() == 2);
-  CHECK(lines[0].starts_with(R"("r","fp32",98.)"));
-  CHECK(lines[1].starts_with(R"("r","fp32",3620.)"));
+  const html::chart_rows rows = html::roof_rows(shown(d).all());
+  REQUIRE(rows.size() == 2);
+  for (const html::json& row : rows) CHECK(row["precision"] == "fp32");
+  CHECK(int(rows[0]["intensity"]) == 98);
+  CHECK(int(rows[1]["intensity"]) == 3620);
 }
