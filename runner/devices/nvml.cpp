@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <boost/dll/shared_library.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 
@@ -218,27 +220,22 @@ power_use power_meter::between(double begin, double end) const {
 
 power_use power_between(double begin, double end, const std::vector<power_reading>& joules,
                         const std::vector<power_reading>& watts) {
+  const auto within = [&](const std::vector<power_reading>& all) {
+    const auto first = std::ranges::lower_bound(all, begin, {}, &power_reading::seconds);
+    return std::span(first,
+                     std::ranges::upper_bound(first, all.end(), end, {}, &power_reading::seconds));
+  };
   power_use use;
-  const power_reading *first = nullptr, *last = nullptr;
-  int updates = 0;
-  for (const power_reading& r : joules) {
-    if (r.seconds < begin || r.seconds > end) continue;
-    if (first == nullptr) first = &r;
-    last = &r;
-    ++updates;
+  if (const auto updates = within(joules); updates.size() > 1) {
+    const double seconds = updates.back().seconds - updates.front().seconds;
+    use.watts = (updates.back().value - updates.front().value) / seconds;
+    use.counter_seconds = seconds / static_cast<double>(updates.size() - 1);
   }
-  if (updates > 1) {
-    use.watts = (last->value - first->value) / (last->seconds - first->seconds);
-    use.counter_seconds = (last->seconds - first->seconds) / (updates - 1);
+  if (const auto readings = within(watts); !readings.empty()) {
+    double sum = 0;
+    for (const power_reading& r : readings) sum += r.value;
+    use.reported_watts = sum / static_cast<double>(readings.size());
   }
-  double sum = 0;
-  int count = 0;
-  for (const power_reading& r : watts) {
-    if (r.seconds < begin || r.seconds > end) continue;
-    sum += r.value;
-    ++count;
-  }
-  if (count > 0) use.reported_watts = sum / count;
   return use;
 }
 
