@@ -22,17 +22,17 @@
 
 namespace kzoo::compile {
 
-// Names that stand for folders, such as {"{source}", "/home/me"}: an entry serves the same files in
-// other folders, too.
+// A name that stands for a folder, as {"{source}", "/home/me"}, so that an entry also serves equal
+// files in other folders.
 struct place {
   std::string name;
   std::filesystem::path folder;
 };
 using places = std::vector<place>;
-// The text with a name for each folder that begins a path: the text's only one, or one in quotes.
+// The text; names replace the folders at the beginning of its only path, or of paths in quotes.
 std::string with_names(std::string text, const places& known);
 
-// Nothing can be compiled here, which is no fault of what was to be compiled.
+// This machine cannot compile; the source is not to blame.
 class cannot_compile : public input::invalid {
  public:
   explicit cannot_compile(const input::invalid& why) : invalid(why) {}
@@ -47,11 +47,11 @@ class cache {
   // by others, who could run code as this user; or where KZOO_CACHE_GB is no number.
   cache();
 
-  // The entry of a file that is up to date.
+  // The library `file` of an entry that is up to date.
   std::optional<std::filesystem::path> find(const std::string& key, const std::string& file,
                                             const places& known) const;
 
-  // A new folder for what will be an entry.
+  // A new folder in which an entry is made.
   temporary_folder new_folder() const;
   // The folder's bytes on the disk.
   static std::uint64_t size_of(const std::filesystem::path& folder);
@@ -59,7 +59,8 @@ class cache {
   // Returns false if the folder is gone, or is being evicted.
   static bool keep_in_use(const std::filesystem::path& folder);
 
-  // Makes the folder an entry, which was made of these files. Returns where `file` is now.
+  // Makes an entry of `file`, which was compiled in the folder `begun` from these files. Returns
+  // the library's path.
   std::filesystem::path store(const std::filesystem::path& begun, const std::string& key,
                               const std::string& file, std::vector<std::string> includes,
                               const places& known) const;

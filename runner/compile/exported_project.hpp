@@ -1,5 +1,5 @@
 #pragma once
-// Tuned kernels as a project that needs nothing of this one: sources, headers, a function that
+// Tuned kernels as a project that builds without kernel-zoo: sources, headers, a function that
 // calls the kernel for a problem, a Makefile and a CMakeLists.txt.
 
 #include "compile/cache.hpp"
@@ -15,14 +15,14 @@
 
 namespace kzoo::compile {
 
-// A source at a point of its space, which becomes a library.
+// A source at a point of its space; the project makes a library of it.
 struct exported_unit {
   std::string name;  // of the plugin and the point
   std::filesystem::path source;
   source_unit code;
   std::vector<std::string> options;  // of the compiler, beside its own
-  std::filesystem::path zoo;  // the folder of all plugins, of one that lies there; else empty
-  std::vector<std::string> missing{};  // headers that the source was compiled without
+  std::filesystem::path zoo;  // the folder of all plugins, if the source is there; else empty
+  std::vector<std::string> missing{};  // headers that are left out
 };
 
 // The kernel that was the fastest for a problem.
@@ -36,19 +36,19 @@ struct exported_choice {
 
 struct exported_project {
   std::string name;  // of the folder, a C identifier
-  // As CMake has them, for units whose sources name none.
+  // CMAKE_CUDA_ARCHITECTURES for units whose sources name none.
   std::vector<std::string> architectures;
   std::vector<exported_unit> units;
   std::vector<exported_choice> choices;
 };
 
-// Its files. `manifest_sources`: the folder of the code that bare kernels are linked with. Throws
-// input::invalid for sources that cannot be copied.
+// The project's files. `manifest_sources`: the folder of the code that bare kernels are linked
+// with. Throws input::invalid for sources that cannot be copied.
 source::file_texts exported_files(const exported_project& p, const recipe& toolchain,
                                   const std::filesystem::path& manifest_sources);
 
-// Its functions, one for each combination of types and layouts, for templates. Each has a
-// "declaration".
+// The project's functions, one for each combination of types and layouts, as values for templates.
+// Each has a "declaration".
 std::vector<holes> exported_functions(const exported_project& p);
 
 }  // namespace kzoo::compile

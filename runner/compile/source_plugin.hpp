@@ -15,35 +15,36 @@
 
 namespace kzoo::compile {
 
-// Thrown where a source does not compile. what() is the compiler's output, and then what it means.
+// A source does not compile. what() is the compiler's output, followed by what it means.
 class does_not_compile : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A bare kernel's source is compiled as it stands, and if it does not compile, what its kernels
-// need of it is, then of its headers in quotes as well, without headers that are not found.
+// What is left out of a bare kernel's source. If the whole source does not compile, only the part
+// that its kernels need is compiled, then also only such parts of its headers in quotes. Headers
+// that are not found are left out.
 struct source_cut {
   bool is_cut = false, cuts_headers = false;
   std::vector<std::string> missing{};  // headers
-  std::string output{};                // the compiler's about them
+  std::string output{};                // of the compiler, about these headers
 };
 
 struct compiled {
   std::filesystem::path library;
   bool is_new = false;    // not from the cache
   std::string output;     // the compiler's warnings, if it is new, and which headers are missing
-  bool host_code = true;  // of the source's: all but bare kernels for a GPU
+  bool host_code = true;  // the author's host code runs; false for bare kernels on a GPU
   source_cut cut{};
 };
 
 // Build settings of a command line.
 struct build_request {
   std::vector<std::string> options;        // of the compiler, after those of recipe and source
-  std::vector<std::string> architectures;  // instead of those of recipe and source; empty: those
-  // No compiler is started later, by steady_seconds(): what is in no cache throws not_begun.
+  std::vector<std::string> architectures;  // if not empty, instead of recipe's and source's
+  // After this time, by steady_seconds(), no compiler starts: not_begun is thrown.
   std::optional<double> deadline{};
-  source_cut cut{};  // what is known of the source to be tried first
+  source_cut cut{};  // to try first
 };
 class not_begun {};
 
@@ -52,16 +53,16 @@ class not_begun {};
 struct source_unit {
   source::build_settings settings;
   std::string preamble;                   // before the source, where the values are macros
-  std::string generated;                  // "": the source itself
-  manifest::described_kernels kernels{};  // of a plugin's text that is generated
-  bool has_function = false;              // of the source's, which launches them
+  std::string generated;                  // the text of a plugin; "": the source itself
+  manifest::described_kernels kernels{};  // that the generated text launches
+  bool has_function = false;              // a function of the source launches them
 };
 source_unit unit_of(const source::description& d, const std::filesystem::path& source,
                     const results::tuning_point& point);
 
-// `point`: the values of its parameters, which are macros for a plugin (BM is 64), and which a
-// kernel that is none gets by the description of its launch. Throws does_not_compile,
-// input::invalid for what the source says in its `// kzoo:` lines, and interrupt::interrupted.
+// `point`: values of the source's parameters. A plugin gets them as macros (BM is 64), a bare
+// kernel by its description. Throws does_not_compile, input::invalid for errors in `// kzoo:`
+// lines, and interrupt::interrupted.
 compiled source_plugin(const std::filesystem::path& source, const recipe& toolchain,
                        const build_request& asked, const cache& kept,
                        const results::tuning_point& point = {});

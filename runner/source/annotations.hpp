@@ -19,14 +19,13 @@ namespace kzoo::source {
 
 std::string_view without_byte_order_mark(std::string_view text);
 
-// All such lines before the first that is code, as a table. What is wrong in them is added to
-// `report`.
+// The keys of all such lines before the first line of code. Adds errors to `report`.
 experiment::node_table annotations(std::string_view source, input::diagnostics& report);
 
-// Whether CMake and nvcc know it: "90", "90a", "90a-real", "80-virtual", "native", "all",
-// "all-major".
+// Whether the text is an architecture for CMake and nvcc: "90", "90a", "90a-real", "80-virtual",
+// "native", "all", "all-major".
 bool is_architecture(std::string_view text);
-// nvcc's option for one.
+// nvcc's option for an architecture.
 std::string architecture_option(std::string name);
 inline constexpr const char* kArchitectureForm =
     "an architecture as CMake writes it: 90a, 80-virtual, native";

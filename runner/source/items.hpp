@@ -1,6 +1,6 @@
 #pragma once
-// The declarations at the top of a source file and of its namespaces, found without a compiler: of
-// a file whose headers are not here, too.
+// Finds the declarations of a source file, at its top level and in its namespaces, without a
+// compiler: the headers that the file includes may be missing.
 
 #include <cstddef>
 #include <map>
@@ -12,8 +12,6 @@
 
 namespace kzoo::source {
 
-// C++ divided into tokens, as far as one has to know to find declarations in it.
-
 enum class token_kind : unsigned char { word, number, literal, symbol, directive };
 
 struct token {
@@ -22,12 +20,12 @@ struct token {
 };
 using token_list = std::span<const token>;
 
-// All but spaces and comments. A symbol is one character; a directive is what stands from '#' to
-// the end of its line, or of the last one that it goes on in.
+// The tokens of C++, without spaces and comments. A symbol is one character. A directive reaches
+// from its '#' to the end of the line, or of the last line that a backslash continues it in.
 std::vector<token> tokens_of(std::string_view source);
 
-// Past the bracket that closes the group at `begin`, if there is such a bracket. Of the branches of
-// an #if the last counts. The #else of an #if before `begin` ends the group.
+// The token after the bracket that closes the group at `begin`; nothing if no bracket closes it. An
+// #if in the group counts with its last branch. The #else of an #if before `begin` ends the group.
 std::optional<std::size_t> end_of_group(token_list all, std::size_t begin);
 
 struct macro {
@@ -38,10 +36,10 @@ using macros = std::map<std::string_view, macro>;
 macros macros_in(const std::vector<token>& file);
 
 struct source_item {
-  std::size_t first = 0, last = 0;  // tokens, the last one not included
-  // Too many rather than too few; none: it has none, or a macro makes them.
+  std::size_t first = 0, last = 0;  // tokens [first, last)
+  // What it declares, and maybe more names than that. Empty: nothing, or names that a macro pastes.
   std::vector<std::string_view> names{};
-  bool is_marked = false;  // as the device's, or as a constant
+  bool is_marked = false;  // it has __global__, __device__, const or a similar mark (kMarks)
   bool is_function = false;
   bool is_operator = false;
   bool has_body = false;
@@ -49,12 +47,12 @@ struct source_item {
 
 struct source_items {
   std::vector<source_item> all;
-  const token* open = nullptr;  // a bracket that has no end
+  const token* open = nullptr;  // the first bracket without an end; null: none
 };
+// `known`: the macros of the file and of its headers.
 source_items items_in(const std::vector<token>& file, const macros& known);
 
-// A source with parts of it replaced, whose lines keep their numbers.
-
+// A source with replaced parts. Its lines keep their numbers.
 class edited_text {
  public:
   explicit edited_text(std::string_view source) : source_(source) {}
@@ -65,7 +63,8 @@ class edited_text {
   std::size_t end_of(const token& t) const { return begin_of(t) + t.text.size(); }
   unsigned line_of(std::size_t at) const;
 
-  // In the order of the source. `line_end`: what ends the lines that are replaced.
+  // Replaces [begin, end), which follows the part replaced before. Each line break in it stays, as
+  // `line_end`.
   void replace(std::size_t begin, std::size_t end, std::string_view by,
                std::string_view line_end = "\n");
   std::string_view between(std::size_t begin, std::size_t end) const {
@@ -79,11 +78,11 @@ class edited_text {
   std::size_t copied_ = 0;
 };
 
-// Makes `extern __shared__ T x[];`, if it begins here, what the simulator has. Returns its last
-// token, or `at`.
+// Replaces `extern __shared__ T x[];`, if it begins at token `at`, by the simulator's declaration.
+// Returns the statement's last token, or `at`.
 std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at,
                                    edited_text& text);
-// The source, with each of them so.
+// The source with all of these replaced.
 std::string with_dynamic_shared(std::string_view source);
 
 }  // namespace kzoo::source
