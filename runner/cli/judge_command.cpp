@@ -16,6 +16,7 @@
 #include "results/judgement.hpp"
 #include "run/device_memory.hpp"
 #include "run/execution.hpp"
+#include "run/head.hpp"
 #include "setup/plan.hpp"
 #include "setup/source_plugins.hpp"
 #include "storage/results_json.hpp"

@@ -8,6 +8,7 @@
 #include "report/comparison.hpp"
 #include "run/device_memory.hpp"
 #include "run/execution.hpp"
+#include "run/head.hpp"
 #include "setup/plan.hpp"
 
 #include <fmt/format.h>

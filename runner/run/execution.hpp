@@ -101,16 +101,4 @@ class recorder final : public observer {
   std::string failure_;
 };
 
-// The head of a results document: what is known before anything runs, and the finished cells of an
-// interrupted run.
-
-results::document head_of(const plan& p);
-// Of the first problem that takes the simulator long; "": none does.
-std::string long_simulation(const plan& p);
-
-// Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
-// Throws input::invalid, naming `place`, unless they are each problem's first cells in the plan.
-void take_over(results::document& interrupted, const plan& p, results::document& head,
-               const std::string& place);
-
 }  // namespace kzoo::run
