@@ -1,5 +1,5 @@
 #include "cli/command_line.hpp"
-#include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "profile/ncu.hpp"
 #include "ranks/dispatch.hpp"
@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
     return kzoo::xray::analysed_main(argv[2]);
   end_with_caller();
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
-  if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand) return kzoo::setup::rank();
+  if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand)
+    return kzoo::ranks::rank_main(kzoo::setup::plan_of_rank);
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::fputs("error: the output could not be written\n", stderr);

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
-#include "cli/exports.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output_files.hpp"
 #include "devices/devices.hpp"
 #include "html/page.hpp"
 #include "input/diagnostics.hpp"
@@ -175,9 +176,9 @@ int profile(const profile_options& options) {
   // ncu replays the kernel in about ten passes.
   ncu.timeout_seconds = 10 * plan.experiment.verify.timeout_seconds;
   check_report(ncu, cells.size());
-  export_files files(plan.inputs);
-  export_file* const json = files.add("--json", options.json);
-  export_file* const markdown = files.add("--md", options.markdown);
+  output_files files(plan.inputs);
+  output_file* const json = files.add("--json", options.json);
+  output_file* const markdown = files.add("--md", options.markdown);
 
   interrupt::catch_signals();
   profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
@@ -203,10 +204,10 @@ int xray(const xray_options& options) {
   auto names = run::parse_cells(options.cells);
   const run::plan plan = simulated_plan(options, names);
   const auto cells = run::choose(plan, names);
-  export_files files(plan.inputs);
-  export_file* const json = files.add("--json", options.json);
-  export_file* const markdown = files.add("--md", options.markdown);
-  export_file* const html = files.add("--html", options.html);
+  output_files files(plan.inputs);
+  output_file* const json = files.add("--json", options.json);
+  output_file* const markdown = files.add("--md", options.markdown);
+  output_file* const html = files.add("--html", options.html);
 
   interrupt::catch_signals();
   xray::document d{plan.experiment.file.string(), {}};

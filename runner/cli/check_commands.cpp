@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
-#include "cli/exports.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output_files.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
 #include "input/diagnostics.hpp"
@@ -238,8 +239,8 @@ int validate(const validate_options& options) {
   if (!options.in_process) how.side_by_side = variants_side_by_side(what.device);
   results::experiment named;
   named.plugins = {{options.plugin, {"validate", 0, 0}}};
-  export_files files(setup::files_of(named, what.plugins));
-  export_file* const json = files.add("--json", options.json);
+  output_files files(setup::files_of(named, what.plugins));
+  output_file* const json = files.add("--json", options.json);
   report::validation_text text(files.on_stdout() ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);
   // With --in-process only the signal's default action can end a hanging kernel.

@@ -1,5 +1,8 @@
 #include "cli/command_line.hpp"
 
+#include "cli/completion.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/subcommands.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"

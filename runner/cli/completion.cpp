@@ -1,9 +1,10 @@
-#include "cli/command_line.hpp"
-#include "os/places.hpp"
+#include "cli/completion.hpp"
 
+#include "cli/options.hpp"
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"
 #include "experiment/load.hpp"
+#include "os/places.hpp"
 #include "setup/plan.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/exit_codes.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
@@ -10,6 +11,7 @@
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
 #include "roofline/roofline.hpp"
+#include "setup/peaks.hpp"
 #include "setup/plan.hpp"
 #include "storage/documents_json.hpp"
 

@@ -1,5 +1,7 @@
-#include "cli/command_line.hpp"
+#include "cli/needs.hpp"
 
+#include "cli/commands.hpp"
+#include "source/description.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "run/plan.hpp"

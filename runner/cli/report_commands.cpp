@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
-#include "cli/exports.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output_files.hpp"
 #include "compare/compare.hpp"
 #include "compare/merge.hpp"
 #include "html/page.hpp"
@@ -133,8 +134,8 @@ struct labelled_results {
 int write_html(const report_options& options) {
   labelled_results results(options.files);
   if (results.all.size() == 1) results.look_for_earlier(options.files.front());
-  export_files files({options.files.begin(), options.files.end()});
-  export_file* const out = files.add("--html", options.html);
+  output_files files({options.files.begin(), options.files.end()});
+  output_file* const out = files.add("--html", options.html);
   const auto library = html::find_library(charts_folders());
   if (!library) {
     print_to(stderr,
@@ -225,7 +226,7 @@ std::map<std::size_t, fs::path> journals_of_shards(const std::string& folder) {
 // In merged.json, or in merged-DEVICE.json.
 void store(const document& d, const fs::path& folder, const std::string& device) {
   const fs::path name = folder / fmt::format("merged{}.json", device);
-  export_file file("--json", name.string());
+  output_file file("--json", name.string());
   render(d, format::json, {}, [&](std::string_view text) { file.append(text); });
   file.finish();
   print_to(stdout, "stored in {}\n", name.string());

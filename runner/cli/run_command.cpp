@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
-#include "cli/exports.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/output_files.hpp"
 #include "compare/compare.hpp"
 #include "core/kernel_name.hpp"
 #include "experiment/load.hpp"
@@ -140,7 +141,7 @@ void print_where(const document& d, const storage::journal& journal, bool all_st
 
 // Prints the run's outcome, on stderr if stdout fails. Returns the exit code.
 int report_end(const document& d, const storage::journal* journal, const std::string& failure,
-               exports& files, report::terminal_options terminal) {
+               result_files& files, report::terminal_options terminal) {
   report::print_closing(d, terminal);
   const bool shown = std::ferror(terminal.out) == 0;
   if (!shown && terminal.out != stderr) {
@@ -168,7 +169,7 @@ int report_end(const document& d, const storage::journal* journal, const std::st
 
 // Runs the plan and reports the results. Returns the exit code.
 int run_and_report(run::plan& plan, document head, std::optional<storage::journal> journal,
-                   exports& files, const output_options& options) {
+                   result_files& files, const output_options& options) {
   report::terminal_options terminal;
   terminal.quiet = options.quiet;
   terminal.shown = options.shown;
@@ -277,7 +278,7 @@ int go_on(results::experiment e, const run_options& options, held_journal before
   document& then = before.content.results;
   run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
-  exports files(options, plan.inputs, before.file.file());
+  result_files files(options, plan.inputs, before.file.file());
 
   document head = run::head_of(plan);
   if (const auto changes = compare::changes_between(then, head); !changes.empty()) {
@@ -342,7 +343,7 @@ int begin(results::experiment e, const run_options& options,
           std::optional<storage::journal> given = {}) {
   run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
-  exports files(options, plan.inputs, given ? given->file() : fs::path(options.journal));
+  result_files files(options, plan.inputs, given ? given->file() : fs::path(options.journal));
   const document head = run::head_of(plan);
   if (given) given->head(head);
   auto journal = given ? std::move(given) : new_journal(options, head);
@@ -381,7 +382,7 @@ int rerun(const rerun_options& given) {
   run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
   plan.inputs.emplace_back(given.file);
-  exports files(options, plan.inputs, options.journal);
+  result_files files(options, plan.inputs, options.journal);
 
   document head = run::head_of(plan);
   head.notes.push_back("repeats the run of " + then.started);

@@ -1,4 +1,7 @@
-#include "cli/command_line.hpp"
+#include "cli/subcommands.hpp"
+
+#include "cli/commands.hpp"
+#include "cli/needs.hpp"
 #include "os/assets.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-#include "setup/plan.hpp"
+#include "setup/peaks.hpp"
 
 #include "devices/backend.hpp"
 #include "input/diagnostics.hpp"

@@ -5,7 +5,7 @@
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "os/places.hpp"
-#include "ranks/dispatch.hpp"
+#include "setup/peaks.hpp"
 #include "setup/source_plugins.hpp"
 #include "xray/analysis.hpp"
 
@@ -47,27 +47,6 @@ run::client_factory clients_for(const common_options& options, double timeout_se
   return [timeout_seconds](const std::filesystem::path& file) {
     return client::make_process_client(file, timeout_seconds);
   };
-}
-
-std::string stored_name(const std::string& name) {
-  const auto file = as_file(name);
-  if (!file) return name;
-  return fs::absolute(file->path).lexically_normal().string() +
-         (file->variant.empty() ? "" : ':' + file->variant);
-}
-
-results::overrides overrides_of(const common_options& common, const experiment_options& options) {
-  results::overrides over = options.over;
-  over.build_args = common.build_args;
-  std::ranges::transform(over.plugins, over.plugins.begin(), stored_name);
-  if (over.baseline) over.baseline = stored_name(*over.baseline);
-  return over;
-}
-
-results::experiment load_experiment(const common_options& common,
-                                    const experiment_options& options) {
-  return experiment::load(experiment::find_file(options.file, config_path()),
-                          overrides_of(common, options));
 }
 
 // The resources that bound the times of the plan's cells.
@@ -167,14 +146,12 @@ run::plan plan_of_cells(results::experiment e, results::device device,
   return plan;
 }
 
-int rank() {
-  return ranks::rank_main([](const results::document& head, const std::string& device) {
-    const results::experiment& planned = head.experiment;
-    common_options options;
-    options.plugin_folders = head.invoked.plugin_folders;
-    return plan_on(experiment::load_text(planned.file, planned.text, planned.overridden),
-                   devices::find(device), options, run::clients_use::run);
-  });
+run::plan plan_of_rank(const results::document& head, const std::string& device) {
+  const results::experiment& planned = head.experiment;
+  common_options options;
+  options.plugin_folders = head.invoked.plugin_folders;
+  return plan_on(experiment::load_text(planned.file, planned.text, planned.overridden),
+                 devices::find(device), options, run::clients_use::run);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // The output files of --json, --csv, --md and --junit.
 
-#include "cli/commands.hpp"
+#include "cli/options.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
 #include "results/document.hpp"
@@ -18,13 +18,13 @@ namespace kzoo::cli {
 
 // The output file of a flag. Opened before anything runs, so that a long run does not fail at its
 // end. Replaces an older file only when the new file is complete.
-class export_file {
+class output_file {
  public:
   // `name` "-" is stdout. Throws input::invalid if it cannot be written.
-  export_file(std::string flag, std::string name);
-  ~export_file();
-  export_file(const export_file&) = delete;
-  export_file& operator=(const export_file&) = delete;
+  output_file(std::string flag, std::string name);
+  ~output_file();
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
 
   void append(std::string_view text);
   // Replaces an older file. Only this throws not_written.
@@ -39,15 +39,15 @@ class export_file {
   std::FILE* file_ = nullptr;  // null: stdout
 };
 
-class export_files {
+class output_files {
  public:
   // Protects `inputs` and, unless it is empty, `journal` from being overwritten.
-  explicit export_files(const std::vector<std::filesystem::path>& inputs,
+  explicit output_files(const std::vector<std::filesystem::path>& inputs,
                         const std::filesystem::path& journal = {});
 
   // Opens a flag's file; null for "". Throws input::invalid, also for a second "-" or the same
   // file.
-  export_file* add(const std::string& flag, const std::string& name);
+  output_file* add(const std::string& flag, const std::string& name);
   // Whether a file goes to stdout, which must then hold nothing else.
   bool on_stdout() const { return on_stdout_; }
 
@@ -57,7 +57,7 @@ class export_files {
     std::string what;  // why it may not be overwritten
   };
   std::vector<taken_file> taken_;
-  std::vector<std::unique_ptr<export_file>> files_;
+  std::vector<std::unique_ptr<output_file>> files_;
   bool on_stdout_ = false;
 };
 
@@ -65,16 +65,16 @@ void render(const results::document& d, format f, const report::shown_options& s
             const text_sink& out);
 
 // Writes a run's results in the formats that its options name.
-class exports : public export_files {
+class result_files : public output_files {
  public:
-  exports(const output_options& options, const std::vector<std::filesystem::path>& inputs,
-          const std::filesystem::path& journal);
+  result_files(const output_options& options, const std::vector<std::filesystem::path>& inputs,
+               const std::filesystem::path& journal);
   void write(const results::document& d);
 
  private:
   struct entry {
     cli::format format;
-    export_file* file;
+    output_file* file;
   };
   std::vector<entry> entries_;
   report::shown_options shown_;

@@ -1,4 +1,4 @@
-#include "cli/exports.hpp"
+#include "cli/output_files.hpp"
 
 #include "input/diagnostics.hpp"
 #include "report/report.hpp"
@@ -44,7 +44,7 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
 
 }  // namespace
 
-export_file::export_file(std::string flag, std::string name)
+output_file::output_file(std::string flag, std::string name)
     : flag_(std::move(flag)), name_(std::move(name)) {
   if (name_ == "-") return;
   written_ = is_written_in_place(name_)
@@ -55,17 +55,17 @@ export_file::export_file(std::string flag, std::string name)
   if (file_ == nullptr) refuse(flag_, name_, std::strerror(errno));
 }
 
-export_file::~export_file() {
+output_file::~output_file() {
   if (file_ != nullptr) std::fclose(file_);
   if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
 }
 
 // Errors stay with the stream.
-void export_file::append(std::string_view text) {
+void output_file::append(std::string_view text) {
   write_text(file_ == nullptr ? stdout : file_, text);
 }
 
-void export_file::finish() {
+void output_file::finish() {
   std::FILE* out = file_ == nullptr ? stdout : file_;
   const bool complete =
       std::fflush(out) == 0 && std::ferror(out) == 0 &&
@@ -73,12 +73,12 @@ void export_file::finish() {
   if (!complete) throw not_written(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
 }
 
-export_files::export_files(const std::vector<fs::path>& inputs, const fs::path& journal) {
+output_files::output_files(const std::vector<fs::path>& inputs, const fs::path& journal) {
   for (const fs::path& file : inputs) taken_.push_back({file, "it is the input file"});
   if (!journal.empty()) taken_.push_back({journal, "it is the journal"});
 }
 
-export_file* export_files::add(const std::string& flag, const std::string& name) {
+output_file* output_files::add(const std::string& flag, const std::string& name) {
   if (name.empty()) return nullptr;
   if (name == "-" && on_stdout_)
     input::refuse(flag + " -", "only one export can go to stdout; name a file");
@@ -88,7 +88,7 @@ export_file* export_files::add(const std::string& flag, const std::string& name)
       if (is_same_file(name, t.file)) refuse(flag, name, t.what);
     taken_.push_back({name, fmt::format("{} is written there", flag)});
   }
-  return files_.emplace_back(std::make_unique<export_file>(flag, name)).get();
+  return files_.emplace_back(std::make_unique<output_file>(flag, name)).get();
 }
 
 void render(const results::document& d, format f, const report::shown_options& shown,
@@ -106,11 +106,11 @@ void render(const results::document& d, format f, const report::shown_options& s
   }
 }
 
-exports::exports(const output_options& options, const std::vector<fs::path>& inputs,
-                 const fs::path& journal)
-    : export_files(inputs, journal), shown_(options.shown) {
+result_files::result_files(const output_options& options, const std::vector<fs::path>& inputs,
+                           const fs::path& journal)
+    : output_files(inputs, journal), shown_(options.shown) {
   const auto write_to = [&](const char* flag, const std::string& name, format f) {
-    if (export_file* file = add(flag, name)) entries_.push_back({f, file});
+    if (output_file* file = add(flag, name)) entries_.push_back({f, file});
   };
   write_to("--json", options.json, format::json);
   write_to("--csv", options.csv, format::csv);
@@ -118,7 +118,7 @@ exports::exports(const output_options& options, const std::vector<fs::path>& inp
   write_to("--junit", options.junit, format::junit);
 }
 
-void exports::write(const results::document& d) {
+void result_files::write(const results::document& d) {
   for (const entry& e : entries_) {
     if (e.format == format::json && d.experiment.overridden.tune)
       e.file->append(storage::to_text(results::tuned_of(d)));

@@ -1,0 +1,25 @@
+#pragma once
+// The subcommands with their names, options and help.
+
+#include "cli/exit_codes.hpp"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace kzoo::cli {
+
+// The words of a command line that are not options, and its exit code.
+struct call {
+  std::vector<std::string> after_dashes;  // removed before parsing
+  bool asks_needs = false;                // print them instead of running the command (needs_of())
+  int code = kOk;
+};
+
+// Parsing then runs the named subcommand. The runner's app keeps a reference to the call.
+void add_subcommands(CLI::App& runner, call& c);
+
+}  // namespace kzoo::cli
