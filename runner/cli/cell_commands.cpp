@@ -10,6 +10,7 @@
 #include "profile/ncu.hpp"
 #include "report/launches.hpp"
 #include "report/terminal.hpp"
+#include "run/choose_cells.hpp"
 #include "run/plan.hpp"
 #include "setup/plan.hpp"
 #include "setup/source_plugins.hpp"

@@ -4,6 +4,7 @@
 #include "source/description.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
+#include "run/choose_cells.hpp"
 #include "run/plan.hpp"
 #include "setup/plan.hpp"
 #include "source/description.hpp"

@@ -5,7 +5,7 @@
 #include "report/page.hpp"
 #include "results/document.hpp"
 #include "results/finding.hpp"
-#include "run/execution.hpp"
+#include "run/observer.hpp"
 #include "run/plan.hpp"
 
 #include <cstdio>

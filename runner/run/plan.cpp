@@ -2,7 +2,6 @@
 
 #include "core/verdict.hpp"
 #include "input/diagnostics.hpp"
-#include "os/files.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/process_table.hpp"
@@ -11,11 +10,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <limits>
-#include <set>
-#include <stdexcept>
 #include <utility>
 
 namespace kzoo::run {
@@ -251,198 +247,6 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   }
   check_baseline(p, plugins, make_client);
   return p;
-}
-
-namespace fs = std::filesystem;
-
-void plugin_discovery::add_folder(const fs::path& folder, bool required) {
-  std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) {
-    if (!required) return;
-    input::refuse("", fmt::format("there is no plugin folder {}", folder.string()));
-  }
-  folders_.push_back(folder);
-  check_permissions(folder);
-  for (const kzoo_device_kind kind : {KZOO_CUDA, KZOO_CPU}) {
-    check_permissions(folder / devices::kind_name(kind));
-    add_files(folder / devices::kind_name(kind), kind);
-  }
-  add_files(folder, 0);
-  std::ifstream known(folder / "names.txt");
-  for (std::string line; std::getline(known, line);) {
-    const auto end = std::min(line.find(' '), line.size());
-    if (end > 0) known_.push_back({line.substr(0, end), line.substr(end)});
-  }
-}
-
-void plugin_discovery::add_file(plugin_file file) {
-  files_.insert(files_.begin(), std::move(file));
-}
-
-void plugin_discovery::check_permissions(const fs::path& folder) {
-  const std::string others = others_who_can_write(folder);
-  if (others.empty()) return;
-  warnings_.push_back(fmt::format(
-      "{} can write to the plugin folder {}, and so run code as you; chmod go-w prevents that",
-      others, folder.string()));
-}
-
-void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {
-  std::error_code ignored;
-  std::vector<plugin_file> found;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const fs::path& file = entry.path();
-    if (file.extension() == ".so") found.push_back({file.stem().string(), file, kind});
-  }
-  std::ranges::sort(found, {}, &plugin_file::name);
-  files_.insert(files_.end(), found.begin(), found.end());
-}
-
-std::vector<std::string> plugin_discovery::names() const {
-  std::vector<std::string> all;
-  std::set<std::string> others;
-  for (const known_plugin& p : known_)
-    if (std::ranges::find(all, p.name) == all.end()) all.push_back(p.name);
-  for (const plugin_file& f : files_)
-    if (std::ranges::find(all, f.name) == all.end()) others.insert(f.name);
-  all.insert(all.end(), others.begin(), others.end());
-  return all;
-}
-
-std::vector<plugin_discovery::missing_build> plugin_discovery::not_built() const {
-  std::vector<missing_build> missing;
-  for (const known_plugin& p : known_) {
-    for (const kzoo_device_kind kind : {KZOO_CUDA, KZOO_CPU}) {
-      if ((p.devices + ' ').find(fmt::format(" {} ", devices::kind_name(kind))) !=
-              std::string::npos &&
-          find(p.name, kind).empty()) {
-        missing.push_back({p.name, kind});
-      }
-    }
-    if (p.devices.empty() && std::ranges::count(files_, p.name, &plugin_file::name) == 0)
-      missing.push_back({p.name, 0});
-  }
-  return missing;
-}
-
-std::vector<plugin_file> plugin_discovery::find(const std::string& name,
-                                                kzoo_device_kind kind) const {
-  std::vector<plugin_file> found;
-  std::ranges::copy_if(files_, std::back_inserter(found), [&](const plugin_file& f) {
-    return f.name == name && (f.kind == kind || f.kind == 0);
-  });
-  return found;
-}
-
-namespace {
-
-// Limit without --cell.
-constexpr std::size_t kMaxCells = 16;
-
-constexpr const char* kFlag = "--cell";
-
-[[noreturn]] void refuse(const std::string& why) {
-  throw input::invalid(input::error_text(kFlag, why));
-}
-
-std::string kernel_of(const loaded_plugin& plugin, const selected_variant& variant) {
-  return kernel_id{plugin.record.name, variant.description.id}.name();
-}
-
-// Returns the first problem of the named size with an element type that the variant supports.
-const problem& problem_for(const plan& plan, const cell_name& name,
-                           const selected_variant& variant) {
-  const auto& problems = plan.experiment.problems;
-  if (!name.size) return problems.front();
-  const problem* of_other_type = nullptr;
-  std::vector<std::string> sizes;
-  for (const problem& p : problems) {
-    if (std::ranges::find(sizes, shape_name(p)) == sizes.end()) sizes.push_back(shape_name(p));
-    if (experiment::extents{p.m, p.n, p.k} != *name.size) continue;
-    if (variant.description.declared(p.dtype) != 0) return p;
-    of_other_type = &p;
-  }
-  if (of_other_type != nullptr) return *of_other_type;
-  const std::string asked = experiment::shape_text(*name.size);
-  refuse(fmt::format("the experiment has no problem {}{}; --sizes {} adds it\n  sizes: {}", asked,
-                     input::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", ")));
-}
-
-chosen_cell find(const plan& plan, const cell_name& name) {
-  const std::string plugin_name = name.kernel.substr(0, name.kernel.find(':'));
-  for (const loaded_plugin& plugin : plan.plugins) {
-    if (plugin.record.name != plugin_name) continue;
-    if (!plugin.client)
-      refuse(fmt::format("{} cannot be used: {}", plugin_name, plugin.record.problem));
-    std::vector<std::string> kernels;
-    const selected_variant* found = nullptr;
-    for (const selected_variant& variant : plugin.variants) {
-      if (!matches(name.kernel, plugin_name, variant.description.id)) continue;
-      kernels.push_back(kernel_of(plugin, variant));
-      found = &variant;
-    }
-    if (kernels.size() == 1 && !found->obstacle.empty())
-      refuse(fmt::format("{} {}", kernels.front(), found->obstacle));
-    if (kernels.size() == 1) return {&plugin, found, &problem_for(plan, name, *found)};
-    refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin_name, kernels.size(),
-                       fmt::join(kernels, ", ")));
-  }
-  throw std::logic_error("make_plan() took " + name.kernel);  // it rejects names without a plugin
-}
-
-std::vector<chosen_cell> first_problem(const plan& plan) {
-  std::vector<chosen_cell> cells;
-  std::vector<std::string> names;
-  const problem& p = plan.experiment.problems.front();
-  for (const loaded_plugin& plugin : plan.plugins) {
-    for (const selected_variant& variant : plugin.variants) {
-      if (!plugin.client || variant.description.declared(p.dtype) == 0) continue;
-      cells.push_back({&plugin, &variant, &p});
-      names.push_back(fmt::format("{}@{}", kernel_of(plugin, variant), shape_name(p)));
-    }
-  }
-  const std::string file = plan.experiment.file.filename().string();
-  if (cells.empty()) {
-    throw input::invalid(fmt::format("{}: error: none of its plugins has a kernel for {} on {}",
-                                     file, problem_name(p), plan.device.id));
-  }
-  if (cells.size() > kMaxCells) {
-    throw input::invalid(
-        fmt::format("{}: error: {} kernels are too many, at most {} without --cell; choose cells "
-                    "with --cell, or plugins with --plugins\n  cells: {}",
-                    file, cells.size(), kMaxCells, fmt::join(names, ", ")));
-  }
-  return cells;
-}
-
-}  // namespace
-
-std::vector<cell_name> parse_cells(const std::vector<std::string>& names) {
-  std::vector<cell_name> parsed;
-  for (const std::string& text : names) {
-    const auto at = text.find('@');
-    cell_name name{text, text.substr(0, at), {}};
-    if (!is_kernel_name(name.kernel) && !as_file(name.kernel)) {
-      refuse(fmt::format("expected a cell such as \"smem:32x32@1024x1024x1024\", found {}",
-                         input::in_quotes(text)));
-    }
-    if (at != std::string::npos) {
-      name.size = experiment::parse_shape(text.substr(at + 1));
-      if (!name.size) {
-        refuse(fmt::format("after the @ in {}: expected {}", input::in_quotes(text),
-                           experiment::kShapeForm));
-      }
-    }
-    parsed.push_back(std::move(name));
-  }
-  return parsed;
-}
-
-std::vector<chosen_cell> choose(const plan& plan, const std::vector<cell_name>& names) {
-  if (names.empty()) return first_problem(plan);
-  std::vector<chosen_cell> cells;
-  for (const cell_name& name : names) cells.push_back(find(plan, name));
-  return cells;
 }
 
 }  // namespace kzoo::run

@@ -4,12 +4,11 @@
 #include "checks/result_judge.hpp"
 #include "client/plugin_client.hpp"
 #include "devices/devices.hpp"
-#include "experiment/names.hpp"
 #include "results/document.hpp"
 #include "results/experiment.hpp"
 #include "results/plugin.hpp"
-
-#include <kzoo/abi.h>
+#include "roofline/roofline.hpp"
+#include "run/plugin_discovery.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -20,61 +19,6 @@
 #include <vector>
 
 namespace kzoo::run {
-
-// Finds plugin files by name, without loading them.
-//
-//   FOLDER/cuda/naive.so   the cuda build of `naive`
-//   FOLDER/cpu/naive.so    its cpu build
-//   FOLDER/mine.so         `mine`, for the device that it declares when it is loaded
-//   FOLDER/names.txt       a line for each plugin of the tree: its name, and the devices for which
-//                          it can be built here
-
-struct plugin_file {
-  std::string name;  // the file's name without .so: what users type
-  std::filesystem::path file;
-  kzoo_device_kind kind{};         // from its folder; 0 if the folder does not say
-  std::filesystem::path source{};  // its source file; empty: unknown
-  results::tuned_builds tuned{};
-  bool host_code = true;               // whether its author wrote host code
-  std::vector<std::string> missing{};  // headers that the source includes, and was compiled without
-};
-
-class plugin_discovery {
- public:
-  // Earlier folders take precedence. A missing folder is an error (input::invalid) if `required`.
-  void add_folder(const std::filesystem::path& folder, bool required);
-
-  // Takes precedence over files with the same name in the folders.
-  void add_file(plugin_file file);
-
-  const std::vector<plugin_file>& files() const { return files_; }
-  const std::vector<std::filesystem::path>& folders() const { return folders_; }
-  // A warning for each folder that other users can write to: its libraries would run as this user.
-  const std::vector<std::string>& warnings() const { return warnings_; }
-  // All names, each once: plugins of this tree in the ladder's order, then others, sorted.
-  std::vector<std::string> names() const;
-  // A plugin of the tree without a library.
-  struct missing_build {
-    std::string name;
-    kzoo_device_kind kind{};  // 0: it cannot be built here
-  };
-  std::vector<missing_build> not_built() const;
-  // The files that may be builds for the device, in order of precedence.
-  std::vector<plugin_file> find(const std::string& name, kzoo_device_kind kind) const;
-
- private:
-  void check_permissions(const std::filesystem::path& folder);
-  void add_files(const std::filesystem::path& folder, kzoo_device_kind kind);
-
-  std::vector<std::filesystem::path> folders_;
-  std::vector<plugin_file> files_;
-  std::vector<std::string> warnings_;
-  // From names.txt.
-  struct known_plugin {
-    std::string name, devices;
-  };
-  std::vector<known_plugin> known_;
-};
 
 struct selected_variant {
   std::uint32_t index = 0;                   // in the plugin's table
@@ -130,28 +74,5 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
 
 // Loads a library by its file, with all its variants, whatever device it is built for.
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client);
-
-// Selects cells of an experiment, for profile and xray.
-
-// A cell's name: plugin:variant@MxNxK. The variant is optional if the plugin has only one. Without
-// a size, the name means the experiment's first problem.
-struct cell_name {
-  std::string text;
-  std::string kernel;                       // plugin, or plugin:variant
-  std::optional<experiment::extents> size;  // after the @
-};
-
-// Throws input::invalid for a malformed name.
-std::vector<cell_name> parse_cells(const std::vector<std::string>& names);
-
-struct chosen_cell {
-  const loaded_plugin* plugin;
-  const selected_variant* variant;
-  const problem* at;
-};
-
-// Returns the named cells of the plan, in the order of the names. Without names: up to 16 cells of
-// its first problem. Throws input::invalid, with the nearest name, for a cell that does not exist.
-std::vector<chosen_cell> choose(const plan& plan, const std::vector<cell_name>& names);
 
 }  // namespace kzoo::run

@@ -1,4 +1,5 @@
 #include "setup/plan.hpp"
+#include "run/choose_cells.hpp"
 
 #include "client/process_client.hpp"
 #include "experiment/load.hpp"

@@ -3,6 +3,7 @@
 
 #include "devices/devices.hpp"
 #include "results/experiment.hpp"
+#include "run/choose_cells.hpp"
 #include "run/plan.hpp"
 #include "setup/options.hpp"
 

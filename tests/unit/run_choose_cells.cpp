@@ -1,6 +1,7 @@
 // Which cells of an experiment are chosen by --cell.
 
 #include "input/diagnostics.hpp"
+#include "run/choose_cells.hpp"
 #include "run/plan.hpp"
 
 #include "support/catch.hpp"
