@@ -80,8 +80,8 @@ int print_needs_of(CLI::App& app, std::vector<std::string> words, call& c) try {
 }
 
 // Silent about errors, since a shell asks at each keystroke.
-int print_completions(const CLI::App& app, std::string_view line) try {
-  for (const std::string& word : completions(app, line)) print_to(stdout, "{}\n", word);
+int print_completions(const CLI::App& app, const option_values& values, std::string_view line) try {
+  for (const std::string& word : completions(app, values, line)) print_to(stdout, "{}\n", word);
   return kOk;
 } catch (const std::exception&) {
   return kBadInput;
@@ -126,7 +126,8 @@ int command_line(int argc, char** argv) {
     return kBadInput;
   }
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() == 2 && words[0] == kCompleteCommand) return print_completions(app, words[1]);
+  if (words.size() == 2 && words[0] == kCompleteCommand)
+    return print_completions(app, c.values, words[1]);
   if (words.empty()) {
     print_to(stdout, "{}", app.help());
     return kBadInput;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <utility>
 
 namespace kzoo::cli {
@@ -74,22 +73,9 @@ void offer_plugins(word_list& found, const std::string& typed, const common_opti
   if (colon == std::string::npos) offer_files(found, typed, {".cu", ".cpp", ".so"});
 }
 
-// The values that the option's help lists: "How much is checked: quick, full or paranoid".
-word_list listed_in(const std::string& help) {
-  static const std::regex kList(
-      R"((?:^|: )((?:[a-z][\w:]*, )*[a-z][\w:]* or [a-z][\w:]*)(?:[;,]|$))");
-  static const std::regex kWord(R"([\w:]+)");
-  std::smatch list;
-  if (!std::regex_search(help, list, kList)) return {};
-  const std::string words = std::regex_replace(list[1].str(), std::regex("cuda:N"), "cuda:0");
-  word_list all{std::sregex_token_iterator(words.begin(), words.end(), kWord), {}};
-  std::erase(all, "or");
-  return all;
-}
-
 // Offers values of the option or positional argument, if they are known.
 void offer_values(word_list& found, const CLI::Option& argument, const std::string& typed,
-                  const common_options& options) {
+                  const common_options& options, const option_values& values) {
   const std::string option = argument.get_single_name();
   if (option == "plugins" || option == "cell" || option == "PLUGIN" || option == "baseline") {
     offer_plugins(found, typed, options);
@@ -110,8 +96,9 @@ void offer_values(word_list& found, const CLI::Option& argument, const std::stri
     for (const element_types& t : kElementTypes) found.push_back(types_name(t));
   } else if (option == "from") {
     for (const auto& [name, source] : plugin_sources()) found.push_back(name);
-  } else {
-    found = listed_in(argument.get_description());
+  } else if (const auto own = values.find(&argument); own != values.end()) {
+    found = own->second;
+    std::ranges::replace(found, "cuda:N", "cuda:0");
   }
 }
 
@@ -168,7 +155,7 @@ word_list matching(word_list found, const std::string& kept, const std::string& 
 
 }  // namespace
 
-word_list completions(const CLI::App& runner, std::string_view line) {
+word_list completions(const CLI::App& runner, const option_values& values, std::string_view line) {
   word_list given = split_line(line);
   if (given.size() < 2) return {};
   given.erase(given.begin());
@@ -207,9 +194,9 @@ word_list completions(const CLI::App& runner, std::string_view line) {
     kept += typed.substr(0, comma + 1);
     typed.erase(0, comma + 1);
   }
-  word_list values;
-  offer_values(values, *argument, typed, options);
-  found.insert(found.end(), values.begin(), values.end());
+  word_list offered;
+  offer_values(offered, *argument, typed, options, values);
+  found.insert(found.end(), offered.begin(), offered.end());
   return matching(std::move(found), kept, typed);
 }
 

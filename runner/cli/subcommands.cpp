@@ -4,15 +4,21 @@
 #include "cli/needs.hpp"
 #include "os/assets.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kzoo::cli {
@@ -27,19 +33,37 @@ std::string footer_of(const std::string& name) {
 
 using help_words = std::map<std::string, std::string>;
 
-// Sets help and types of values from "VALUE | HELP" by "COMMAND OPTION".
-void explain(CLI::App& app, const std::string& command, const help_words& words) {
+// "a, b or c".
+std::string alternatives(const std::vector<std::string>& all) {
+  return fmt::format("{} or {}", fmt::join(all.begin(), all.end() - 1, ", "), all.back());
+}
+
+// Takes the values out of a help with "{a b c}". None if it has no braces.
+std::vector<std::string> take_values(std::string& help) {
+  const std::size_t begin = help.find('{'), end = help.find('}');
+  if (begin == std::string::npos) return {};
+  std::istringstream words(help.substr(begin + 1, end - begin - 1));
+  std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+  help.replace(begin, end + 1 - begin, alternatives(all));
+  return all;
+}
+
+// Sets help, values and their type from "TYPE | HELP" by "COMMAND OPTION".
+void explain(CLI::App& app, const std::string& command, const help_words& words,
+             option_values& values) {
   for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
     const std::string name = option->get_name(false, true);
     if (name == "-h,--help") continue;
     const auto own = words.find(command + ' ' + name);
     const std::string& found = own != words.end() ? own->second : words.at("any " + name);
     const std::size_t end = found.find("| ");
-    option->description(found.substr(end + 2));
+    std::string help = found.substr(end + 2);
+    if (auto all = take_values(help); !all.empty()) values[option] = std::move(all);
+    option->description(help);
     if (end > 0) option->type_name(found.substr(0, end - 1));
   }
   for (CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))
-    explain(*group, command, words);
+    explain(*group, command, words, values);
 }
 
 // An option or a flag. An empty value of an optional text counts as none.
@@ -377,7 +401,7 @@ void add_subcommands(CLI::App& runner, call& c) {
   const help_words words(lines.begin(), lines.end());
   for (CLI::App* command : runner.get_subcommands([](const CLI::App*) { return true; })) {
     command->description(words.at(command->get_name()).substr(2));
-    explain(*command, command->get_name(), words);
+    explain(*command, command->get_name(), words, c.values);
   }
   runner.footer(footer_of("exit_codes"));  // which subcommands would inherit
 }
