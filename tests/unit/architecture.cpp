@@ -203,3 +203,43 @@ TEST_CASE("style: docs/architecture.md has every folder of the runner, and no ot
   std::ranges::sort(named);
   CHECK(named == there);
 }
+
+// Examples, such as NAME.cu and "k.cu", are in capitals or in quotes.
+TEST_CASE("style: each file of ours that a comment of the C++ sources names is there") {
+  const fs::path root = kRunner.parent_path();
+  std::set<std::string> known{"linux/landlock.h", "version.hpp"};  // of Linux, and generated
+  std::vector<fs::path> sources;
+  for (const char* folder : {"cmake", "configs", "docs", "examples", "library", "plugins", "python",
+                             "runner", "scripts", "sdk", "tests"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      constexpr std::array<std::string_view, 5> kKinds{".cpp", ".hpp", ".cu", ".cuh", ".h"};
+      const std::string file = entry.path().lexically_relative(root).string();
+      if (std::ranges::count(kKinds, entry.path().extension().string()) > 0)
+        sources.push_back(entry.path());
+      // A comment may leave out the first folders.
+      std::size_t at = 0;
+      do {
+        known.insert(file.substr(at));
+        at = file.find('/', at) + 1;
+      } while (at != 0);
+    }
+  }
+  const std::regex named(
+      R"((?:^|[\s`])((?:[\w.-]+/)*[\w-]*[a-z][\w-]*\.(?:cpp|hpp|cuh?|h|sh|py|md|cmake))(?=[\s`,;:.)']|$))");
+  std::size_t count = 0;
+  for (const fs::path& source : sources) {
+    std::istringstream text(read_text(source));
+    std::string line;
+    for (int number = 1; std::getline(text, line); ++number) {
+      const std::size_t begin = line.find("// ");
+      if (begin == std::string::npos || line.find('.', begin) == std::string::npos) continue;
+      const std::string comment = line.substr(begin + 3);
+      for (std::sregex_iterator at(comment.begin(), comment.end(), named), end; at != end; ++at) {
+        INFO(source.string() << ":" << number << ": " << line);
+        CHECK(known.contains((*at)[1]));
+        ++count;
+      }
+    }
+  }
+  CHECK(count > 0);
+}
