@@ -113,18 +113,6 @@ std::vector<json> distinct(const chart_rows& rows, const std::string& name) {
   return all;
 }
 
-// What a reader chooses: the words of a control, its options, and the first choice. `words` are
-// for options that say too little.
-json choice(const char* name, const char* label, const std::vector<json>& options, json first = {},
-            const std::vector<json>& words = {}) {
-  if (first.is_null() && !options.empty()) first = options.front();
-  return {{"name", name},
-          {"label", label},
-          {"options", options},
-          {"words", words.empty() ? options : words},
-          {"first", first}};
-}
-
 // At first the largest problem that all results have.
 json first_problem(const chart_rows& timed) {
   std::map<std::string, std::set<std::string>> results;
@@ -142,24 +130,27 @@ json first_problem(const chart_rows& timed) {
   return first;
 }
 
-json cell_choice(const chart_rows& timed, bool several_results) {
-  std::vector<json> options, words;
+// On the last problem the fastest cell of the first series with its own colour; without one the
+// first cell.
+json first_cell(const chart_rows& timed) {
   json first;
-  for (const json& row : timed) {
-    options.push_back(row["cell"].dump());
-    const auto text = [&](const char* name) { return row[name].get<std::string>(); };
-    words.push_back(text("kernel") + " · " + text("problem") +
-                    (several_results ? " · " + text("result") : ""));
-    if (row["tone"] == "a" && !is_missing(row["fastest"])) first = options.back();
-  }
-  return choice("cell", "cell", options, first, words);
+  for (const json& row : timed)
+    if (first.is_null() || (row["tone"] == "a" && !is_missing(row["fastest"])))
+      first = row["cell"].dump();
+  return first;
+}
+
+json first_value(const chart_rows& rows, const char* name) {
+  const auto found =
+      std::ranges::find_if(rows, [&](const json& row) { return !is_missing(row[name]); });
+  return found == rows.end() ? json() : (*found)[name];
 }
 
 // All that the charts of a page show.
 struct contents_of_page {
   std::vector<json> charts;
   std::map<std::string, chart_rows> tables;
-  json choices;
+  json first;    // what is shown before a reader chooses
   bool several;  // results
 
   explicit contents_of_page(std::span<const named_result> all) {
@@ -177,11 +168,11 @@ struct contents_of_page {
       if (!is_missing(p.row["rate"])) timed.push_back(p.row);
     }
     several = distinct(tables["cells"], "result").size() > 1;
-    choices = {choice("problem", "problem", distinct(timed, "problem"), first_problem(timed)),
-               choice("sweep", "of", distinct(timed, "sweep")),
-               choice("map", "result", distinct(tables["errors"], "map")),
-               choice("space", "tuned", distinct(tables["space"], "space")),
-               cell_choice(timed, several)};
+    first = {{"problem", first_problem(timed)},
+             {"sweep", first_value(timed, "sweep")},
+             {"map", first_value(tables["errors"], "map")},
+             {"space", first_value(tables["space"], "space")},
+             {"cell", first_cell(timed)}};
   }
 };
 
@@ -205,10 +196,8 @@ chart_rows first_rows(const json& chart, const contents_of_page& page) {
   chart_rows rows;
   for (const std::size_t i : rows_of(chart, table)) {
     const auto is_first = [&](const std::string& pick) {
-      if (pick == "variants") return !is_missing(table[i]["fastest"]);
-      return std::ranges::any_of(page.choices, [&](const json& c) {
-        return c["name"] == pick && c["first"] == table[i][pick];
-      });
+      return pick == "variants" ? !is_missing(table[i]["fastest"])
+                                : table[i][pick] == page.first[pick];
     };
     if (std::ranges::all_of(chart.value("pick", json::array()), is_first)) rows.push_back(table[i]);
   }
@@ -294,7 +283,7 @@ std::string text_of(json value) {
 
 }  // namespace
 
-bool is_missing(const json& value) { return value.is_null() || value == ""; }
+bool is_missing(const json& value) { return value.empty() || value == ""; }
 
 json number(double x) { return std::isfinite(x) ? json(x) : json(); }
 
@@ -349,7 +338,7 @@ std::string chart_data(std::span<const named_result> all) {
                       {"spec", specification(c, page, {}, nullptr)}});
   }
   for (const auto& [name, rows] : page.tables) tables[name] = table_json(rows);
-  return text_of({{"charts", charts}, {"choices", page.choices}, {"tables", tables}});
+  return text_of({{"charts", charts}, {"first", page.first}, {"tables", tables}});
 }
 
 std::string chart_specifications(std::span<const named_result> all) {

@@ -3,7 +3,7 @@
 //
 // configs/templates/page/charts.json describes each chart: its words, the table that it shows, the
 // fields that a row needs, what a reader chooses, and its Vega-Lite specification. Rows are JSON
-// objects, all of a table with the same fields; null and "" are missing values.
+// objects, all of a table with the same fields; null, "" and [] are missing values.
 
 #include "html/page.hpp"
 #include "timing/summary.hpp"
@@ -30,9 +30,8 @@ struct plotted {
 // The cells of all results, in order.
 std::vector<plotted> plot(std::span<const named_result> all);
 
-// The rows of other tables.
+// The rows of other tables. Of samples and error maps: one for each cell, with lists.
 chart_rows sample_rows(const std::vector<plotted>& cells);
-// The error maps, character by character.
 chart_rows error_rows(const std::vector<plotted>& cells, bool several_results);
 chart_rows agreement_rows(std::span<const named_result> all);
 // The corners of the roofs.

@@ -45,14 +45,6 @@ void add_roofs(chart_rows& rows, const named_result& r,
   }
 }
 
-std::string_view meaning_of(char c) {
-  return c == '.'   ? "right"
-         : c == '#' ? "all wrong"
-         : c == 'o' ? "not written"
-         : c == 'N' ? "not finite"
-                    : "partly wrong";
-}
-
 }  // namespace
 
 chart_rows sample_rows(const std::vector<plotted>& cells) {
@@ -60,13 +52,13 @@ chart_rows sample_rows(const std::vector<plotted>& cells) {
   for (const plotted& p : cells) {
     if (!is_timed(*p.cell)) continue;
     const timing::summary& time = *p.cell->time;
-    for (std::size_t i = 0; i < time.samples_ms.size(); ++i) {
-      const double mhz = i < time.sm_mhz.size() ? time.sm_mhz[i] : 0;
-      rows.push_back({{"cell", p.row["cell"]},
-                      {"round", time.rounds[i] + 1},
-                      {"ms", json::parse(fmt::format("{:.6g}", time.samples_ms[i]))},
-                      {"mhz", mhz > 0 ? json(std::lround(mhz)) : json()}});
-    }
+    json rounds, ms, mhz = json::array();
+    for (const int round : time.rounds.unpacked()) rounds.push_back(round + 1);
+    for (const double x : time.samples_ms.unpacked())
+      ms.push_back(json::parse(fmt::format("{:.6g}", x)));
+    for (const double x : time.sm_mhz.unpacked())
+      mhz.push_back(x > 0 ? json(std::lround(x)) : json());
+    rows.push_back({{"cell", p.row["cell"]}, {"round", rounds}, {"ms", ms}, {"mhz", mhz}});
   }
   return rows;
 }
@@ -123,20 +115,16 @@ chart_rows error_rows(const std::vector<plotted>& cells, bool several_results) {
   for (const auto& [r, c, row] : cells) {
     if (!c->errors) continue;
     const reference::error_map& map = *c->errors;
-    const std::string name =
-        fmt::format("{}{} on {}", several_results ? r->label + ": " : "", c->kernel.name(),
-                    problem_name(r->document->problem_of(*c)));
-    for (std::size_t y = 0; y < map.picture.size(); ++y) {
-      for (std::size_t x = 0; x < map.picture[y].size(); ++x) {
-        rows.push_back({{"cell", row["cell"]},
-                        {"map", name},
-                        {"row", std::int64_t(y) * map.rows_per_line},
-                        {"row_end", std::int64_t(y + 1) * map.rows_per_line},
-                        {"column", std::int64_t(x) * map.columns_per_character},
-                        {"column_end", std::int64_t(x + 1) * map.columns_per_character},
-                        {"kind", meaning_of(map.picture[y][x])}});
-      }
-    }
+    json first_rows;
+    for (std::size_t y = 0; y < map.picture.size(); ++y)
+      first_rows.push_back(std::int64_t(y) * map.rows_per_line);
+    rows.push_back(
+        {{"map", fmt::format("{}{} on {}", several_results ? r->label + ": " : "", c->kernel.name(),
+                             problem_name(r->document->problem_of(*c)))},
+         {"line", map.picture},
+         {"row", first_rows},
+         {"high", map.rows_per_line},
+         {"wide", map.columns_per_character}});
   }
   return rows;
 }

@@ -21,7 +21,7 @@ function choose(name, control, value_of) {
   });
 }
 
-function add_choice({name, label, options, words, first}) {
+function add_choice(name, label, options, words, first) {
   const select = element('select', {id: 'choose-' + name});
   options.forEach((value, i) => select.append(element('option', {value, textContent: words[i]})));
   if (first !== null) select.value = first;
@@ -29,11 +29,20 @@ function add_choice({name, label, options, words, first}) {
   return element('label', {hidden: options.length < 2}, label, select);
 }
 
-function add_choices(asked, cells) {
+// The controls, with what is chosen at first.
+function add_choices(first, read) {
   const every = element('input', {type: 'checkbox', id: 'choose-variants'});
   choose('variants', every, () => every.checked);
-  const made = {variants: element('label', {hidden: cells.every((row) => row.fastest || row.rate === null)}, every, 'every variant')};
-  for (const one of asked) made[one.name] = add_choice(one);
+  const hidden = read.cells.every((row) => row.fastest || row.rate === null);
+  const made = {variants: element('label', {hidden}, every, 'every variant')};
+  const timed = read.cells.filter((row) => row.rate !== null);
+  for (const [name, label, rows] of [['problem', 'problem', timed], ['sweep', 'of', timed], ['map', 'result', read.errors], ['space', 'tuned', read.space]]) {
+    const options = distinct(rows, name).filter((value) => value !== '');
+    made[name] = add_choice(name, label, options, options, first[name]);
+  }
+  const several = distinct(read.cells, 'result').length > 1;
+  const words = timed.map((row) => [row.kernel, row.problem, ...(several ? [row.result] : [])].join(' · '));
+  made.cell = add_choice('cell', 'cell', timed.map((row) => String(row.cell)), words, first.cell);
   return made;
 }
 
@@ -150,11 +159,12 @@ const idle = () => new Promise((go_on) => (window.requestIdleCallback ?? setTime
 async function draw_charts() {
   const page = document.querySelector('.charts');
   if (!page || typeof vegaEmbed === 'undefined') return;
-  const {charts, choices: asked, tables} = JSON.parse(document.getElementById('chart-data').textContent);
+  const {charts, first, tables} = JSON.parse(document.getElementById('chart-data').textContent);
   const read_table = ({names, rows}) =>
     rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])));
-  const read = {cells: read_table(tables.cells)};
-  const controls = add_choices(asked, read.cells);
+  const read = {};
+  for (const name of ['cells', 'errors', 'space']) read[name] = read_table(tables[name]);
+  const controls = add_choices(first, read);
   const rest = new Map();  // from plots to what draws them
   const draws = [];
   const add_figures = (added) => {
