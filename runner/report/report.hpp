@@ -58,6 +58,14 @@ void add_overview(page& p, const results::document& d);
 // verdict.
 void add_closing(page& p, const results::document& d);
 
+// The first words of a report's last line. "ok" is for runs in which every check was made and
+// nothing failed.
+struct closing_words {
+  std::string_view words;
+  style look;
+};
+closing_words closing_words_for(bool right, const results::coverage& covered);
+
 // The complete report, including how it was measured.
 std::string full_report(const results::document& d, const view& v);
 
