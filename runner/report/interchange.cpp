@@ -1,3 +1,4 @@
+#include "os/text.hpp"
 #include "report/problem_table.hpp"
 #include "report/report.hpp"
 
@@ -27,30 +28,25 @@ class csv_line {
     // To a spreadsheet such a text is a formula.
     const bool is_formula =
         !value.empty() && std::string_view("=+-@\t\r").find(value[0]) != std::string_view::npos;
-    fields_.emplace_back(report::quoted(column),
-                         report::quoted((is_formula ? "'" : "") + std::string(value)));
+    names_.push_back(report::quoted(column));
+    values_.push_back(report::quoted((is_formula ? "'" : "") + std::string(value)));
   }
   // With enough digits to be read back exactly; empty if it is not finite.
-  void number(std::string_view column, double value) {
-    fields_.emplace_back(report::quoted(column),
-                         std::isfinite(value) ? fmt::format("{}", value) : "");
-  }
   template <class T>
   void number(std::string_view column, T value) {
-    add(column, std::to_string(value));
+    names_.push_back(report::quoted(column));
+    values_.push_back(std::isfinite(double(value)) ? fmt::format("{}", value) : "");
   }
-  std::string names() const { return joined(&field::first); }
-  std::string values() const { return joined(&field::second); }
+  // Empty if there is no value.
+  template <class T>
+  void number(std::string_view column, const std::optional<T>& value) {
+    number(column, value ? double(*value) : NAN);
+  }
+  std::string names() const { return joined(names_, ",") + '\n'; }
+  std::string values() const { return joined(values_, ",") + '\n'; }
 
  private:
-  using field = std::pair<std::string, std::string>;
-  std::string joined(std::string field::*part) const {
-    std::string text;
-    for (const field& f : fields_) text += f.*part + ',';
-    text.back() = '\n';
-    return text;
-  }
-  std::vector<field> fields_;
+  std::vector<std::string> names_, values_;
 };
 
 void add_problem(csv_line& l, const problem& p) {
@@ -93,8 +89,8 @@ void add_time(csv_line& l, const document& d, const cell& c) {
   l.add("stopped_by", t ? name_of(t->stopped) : "");
   l.number("sm_mhz", mhz > 0 ? mhz : NAN);
   l.number("throttled", t ? static_cast<double>(t->throttled) : NAN);
-  l.number("gflops", d.gflops(c).value_or(NAN));
-  l.number("share_of_peak", d.share_of_peak(c).value_or(NAN));
+  l.number("gflops", d.gflops(c));
+  l.number("share_of_peak", d.share_of_peak(c));
   l.number("floor_ms", floor ? floor->ms : NAN);
   l.add("floor_resource", floor ? name_of(floor->resource) : "");
   l.number("hot_median_ms", c.hot_time ? c.hot_time->median_ms : NAN);
@@ -130,14 +126,13 @@ csv_line line_of(const document& d, const cell& c) {
   l.number("worst_of_allowed", c.accuracy ? c.accuracy->worst_of_allowed : NAN);
   l.add("batch_invariant", results::batch_invariance(c.findings));
   l.number("sustained_ms", c.sustained ? c.sustained->time.median_ms : NAN);
-  l.number("sustained_watts", c.sustained ? c.sustained->watts.value_or(NAN) : NAN);
-  l.number("joules", c.sustained ? c.sustained->joules().value_or(NAN) : NAN);
+  l.number("sustained_watts", c.sustained ? c.sustained->watts : std::nullopt);
+  l.number("joules", c.sustained ? c.sustained->joules() : std::nullopt);
   const problem& p = d.problem_of(c);
   l.add("problem_precision", precision_name(usual_precision(p.dtype.a)));
   l.add("problem_allows", fmt::format("{}", fmt::join(p.allow.names(), ", ")));
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
-    l.number("published_ms " + d.experiment.published.columns[i].label,
-             d.published_ms(c, i).value_or(NAN));
+    l.number("published_ms " + d.experiment.published.columns[i].label, d.published_ms(c, i));
   }
   return l;
 }
