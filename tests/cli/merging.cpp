@@ -27,7 +27,7 @@ run_result run_shard(const scratch_folder& folder, int shard) {
   const fs::path script = source_folder() / "examples" / "slurm" / "shards.sh";
   return run_program("/bin/bash", shell_word(script.string()) + " e.toml --device cpu",
                      fmt::format("{} SLURM_ARRAY_TASK_ID={} SHARDS=d RUNNER={}", in(folder), shard,
-                                 shell_word(runner_program().string())));
+                                 shell_word(runner_program())));
 }
 
 // The journals that `shards` tasks would have written, from that of a run of all problems.
