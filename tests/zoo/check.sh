@@ -204,9 +204,8 @@ zoo run ladder --device cpu
 expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive kzoo_cpu_tiled'
 zoo validate --layout nt mma:8x8
 expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_mma'
-zoo profile ladder --device cpu -- --set full
-expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive kzoo_cpu_tiled'
-expect output "$out" '*runner profile ladder --device cpu -- --set full'
+zoo profile ladder -- --set full
+expect output "$out" '*runner profile ladder -- --set full'
 what='a GPU that is hidden'
 zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
 expect calls "$calls" $'*build --target runner kzoo_cpu_naive kzoo_cpu_tiled\nbuild --target plugins_cpu'
