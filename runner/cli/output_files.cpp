@@ -38,8 +38,8 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   const auto whole = [&](const fs::path& file) {
     return fs::weakly_canonical(fs::absolute(file, fault), fault);
   };
-  const fs::path place = whole(one);
-  return !place.empty() && place == whole(other);
+  const fs::path path = whole(one);
+  return !path.empty() && path == whole(other);
 }
 
 }  // namespace

@@ -321,7 +321,7 @@ std::vector<fs::path> spellings(const fs::path& name) {
   return {name, fs::path(name) += ".toml"};
 }
 
-std::vector<fs::path> places(const fs::path& name, const std::vector<fs::path>& config_path) {
+std::vector<fs::path> candidates(const fs::path& name, const std::vector<fs::path>& config_path) {
   std::vector<fs::path> result = spellings(name);
   if (name.is_absolute()) return result;
   for (const fs::path& folder : config_path)
@@ -348,16 +348,16 @@ std::vector<std::string> known_experiments(const std::vector<fs::path>& config_p
 fs::path find_file(const std::string& name, const std::vector<fs::path>& config_path) {
   if (name.empty()) input::refuse("", "the name of the experiment file is empty");
   std::string looked;
-  for (const fs::path& place : places(name, config_path)) {
+  for (const fs::path& candidate : candidates(name, config_path)) {
     std::error_code fault;
-    const fs::file_status status = fs::status(place, fault);
-    if (fs::exists(status) && !fs::is_directory(status)) return place;
+    const fs::file_status status = fs::status(candidate, fault);
+    if (fs::exists(status) && !fs::is_directory(status)) return candidate;
     std::string note;
     if (fs::is_directory(status))
       note = " (a directory)";
     else if (fault && status.type() != fs::file_type::not_found)
       note = fmt::format(" ({})", fault.message());
-    looked += fmt::format("\n  {}{}", place.string(), note);
+    looked += fmt::format("\n  {}{}", candidate.string(), note);
   }
   const std::vector<std::string> known = known_experiments(config_path);
   const std::string close = input::nearest(fs::path(name).stem().string(), known);

@@ -31,7 +31,7 @@ std::size_t end_of_string(std::string_view text) {
   return std::string_view::npos;
 }
 
-location place(std::string_view text, std::size_t at, const input::diagnostics& report) {
+location location_of(std::string_view text, std::size_t at, const input::diagnostics& report) {
   const std::string_view before = text.substr(0, at);
   std::string_view line = before.substr(before.rfind('\n') + 1);
   unsigned column = 1;  // in characters
@@ -54,11 +54,11 @@ void check_outside_strings(std::string_view text, input::diagnostics& report) {
     } else if (c == '#') {
       at = std::min(text.find('\n', at), text.size()) - 1;
     } else if (static_cast<unsigned char>(c) >= 0x80) {
-      return report.error(place(text, at, report), "letters other than a to z need quotes");
+      return report.error(location_of(text, at, report), "letters other than a to z need quotes");
     } else if (c == '.') {
       if (++parts > TOML_MAX_NESTED_VALUES)
         return report.error(
-            place(text, at, report),
+            location_of(text, at, report),
             fmt::format("more than {} levels are nested here", TOML_MAX_NESTED_VALUES));
     } else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) {
       parts = 1;
@@ -76,7 +76,7 @@ std::string words_of(const toml::parse_error& fault) {
   return said + (hint ? "; strings need quotes" : "");
 }
 
-location place(const toml::source_region& source, const input::diagnostics& report) {
+location location_of(const toml::source_region& source, const input::diagnostics& report) {
   return report.at(source.begin.line, source.begin.column);
 }
 
@@ -85,7 +85,8 @@ node convert(const toml::node& from, const input::diagnostics& report);
 node_table convert_table(const toml::table& from, const input::diagnostics& report) {
   node_table result;
   for (const auto& [key, value] : from)
-    result.push_back({std::string(key.str()), place(key.source(), report), convert(value, report)});
+    result.push_back(
+        {std::string(key.str()), location_of(key.source(), report), convert(value, report)});
   // toml++ sorts by key; this restores the order of the file.
   std::ranges::stable_sort(
       result, {}, [](const table_entry& e) { return std::tuple(e.where.line, e.where.column); });
@@ -93,7 +94,7 @@ node_table convert_table(const toml::table& from, const input::diagnostics& repo
 }
 
 node convert(const toml::node& from, const input::diagnostics& report) {
-  node result{place(from.source(), report), date_and_time{}};
+  node result{location_of(from.source(), report), date_and_time{}};
   if (const auto* text = from.as_string())
     result.value = text->get();
   else if (const auto* integer = from.as_integer())
@@ -149,7 +150,7 @@ node_table parse_document(std::string_view text, input::diagnostics& report) {
   try {
     return convert_table(toml::parse(text, std::string_view{}), report);
   } catch (const toml::parse_error& fault) {
-    report.error(place(fault.source(), report), words_of(fault));
+    report.error(location_of(fault.source(), report), words_of(fault));
     return {};
   }
 }

@@ -107,7 +107,7 @@ document head_of(const plan& p) {
 }
 
 void take_over(results::document& interrupted, const plan& p, results::document& head,
-               const std::string& place) {
+               const std::string& journal) {
   std::map<problem, std::size_t> known;
   for (const problem& q : p.experiment.problems) known.emplace(q, known.size());
   std::vector<kernel_id> kernels;
@@ -120,14 +120,14 @@ void take_over(results::document& interrupted, const plan& p, results::document&
     const problem& q = interrupted.problem_of(c);
     const auto found = known.find(q);
     if (found == known.end()) {
-      input::refuse(
-          place, fmt::format("has results on {}, which is not in its experiment", problem_name(q)));
+      input::refuse(journal, fmt::format("has results on {}, which is not in its experiment",
+                                         problem_name(q)));
     }
     position = found->second == previous ? position : 0;
     previous = found->second;
     if (position >= kernels.size() || c.kernel != kernels[position]) {
       input::refuse(
-          place,
+          journal,
           fmt::format("has {} on {} where its experiment has {}", c.kernel.name(), problem_name(q),
                       position < kernels.size() ? kernels[position].name() : "no further kernel"));
     }

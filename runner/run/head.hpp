@@ -14,8 +14,8 @@ results::document head_of(const plan& p);
 std::string long_simulation(const plan& p);
 
 // Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
-// Throws input::invalid, naming `place`, unless they are each problem's first cells in the plan.
+// Throws input::invalid, naming `journal`, unless they are each problem's first cells in the plan.
 void take_over(results::document& interrupted, const plan& p, results::document& head,
-               const std::string& place);
+               const std::string& journal);
 
 }  // namespace kzoo::run

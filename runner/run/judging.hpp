@@ -74,7 +74,7 @@ class judging {
         state_(r),
         monitor_(monitor) {}
 
-  // Returns the finished cell, without times. `position`: its place among the problem's cells. A
+  // Returns the finished cell, without times. `position`: its index among the problem's cells. A
   // kernel that fails after another in its worker gets a second chance in a new worker.
   results::cell judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position);
   // Adds the findings of fault_search to a failed cell.
