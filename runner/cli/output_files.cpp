@@ -94,12 +94,9 @@ output_file* output_files::add(const std::string& flag, const std::string& name)
 void render(const results::document& d, format f, const report::shown_options& shown,
             const text_sink& out) {
   switch (f) {
-    case format::json:
-      return storage::write(d, out);
-    case format::csv:
-      return report::write_csv(d, shown.sort, out);
-    case format::junit:
-      return report::write_junit(d, out);
+    case format::json: return storage::write(d, out);
+    case format::csv: return report::write_csv(d, shown.sort, out);
+    case format::junit: return report::write_junit(d, out);
     case format::markdown:
       return out(report::full_report(
           d, {report::medium::markdown, report::kNoLimit, shown.simulator_times, shown.sort}));

@@ -28,17 +28,13 @@ constexpr std::uint64_t kWiderThanTf32 = 12, kWiderThanFp32 = 26;
 contents probe_of(kzoo_type type) {
   using enum data::content;
   switch (type) {
-    case KZOO_I32:
-      return {odd, odd, odd};
+    case KZOO_I32: return {odd, odd, odd};
     case KZOO_F64:
-    case KZOO_F32:
-      return {odd, sparse_signs, signs};
+    case KZOO_F32: return {odd, sparse_signs, signs};
     case KZOO_I8:
     case KZOO_E4M3:
-    case KZOO_E5M2:
-      return {positive_then_negative, positive, signs};
-    default:
-      return {positive_then_negative, bits, signs};
+    case KZOO_E5M2: return {positive_then_negative, positive, signs};
+    default: return {positive_then_negative, bits, signs};
   }
 }
 
@@ -117,16 +113,11 @@ data::content content_of_named(const problem& p) {
     case fill::probe:
     case fill::probe_b:
     case fill::lone:
-    case fill::lone_b:
-      return integers;
-    case fill::zeros:
-      return zeros;
-    case fill::ones:
-      return ones;
-    case fill::scaled:
-      return scaled;
-    default:
-      return uniform;
+    case fill::lone_b: return integers;
+    case fill::zeros: return zeros;
+    case fill::ones: return ones;
+    case fill::scaled: return scaled;
+    default: return uniform;
   }
 }
 

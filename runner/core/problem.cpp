@@ -101,18 +101,13 @@ bool is_fp32(kzoo_precision precision) {
 
 fill_range parameter_of(fill f) {
   switch (f) {
-    case fill::sparse:
-      return {0, 1, false};
-    case fill::powers:
-      return {0, 24, true};
-    case fill::few_bits:
-      return {0, 23, true};
+    case fill::sparse: return {0, 1, false};
+    case fill::powers: return {0, 24, true};
+    case fill::few_bits: return {0, 23, true};
     case fill::scaled:
     case fill::uneven:
-    case fill::stale:
-      return {-512, 512, true};
-    default:
-      return {};
+    case fill::stale: return {-512, 512, true};
+    default: return {};
   }
 }
 
@@ -296,20 +291,13 @@ struct kept_bits {
 };
 kept_bits kept_by(kzoo_precision declared) {
   switch (declared) {
-    case KZOO_COMPUTE_TF32:
-      return {.input = 10};
-    case KZOO_COMPUTE_FP16:
-      return {.input = 10, .exponent = 5};
-    case KZOO_COMPUTE_BF16:
-      return {.input = 7};
-    case KZOO_COMPUTE_FP64:
-      return {52, 52, 11};
-    case KZOO_COMPUTE_FP16_SUMS:
-      return {10, 10, 5};
-    case KZOO_COMPUTE_FP8:
-      return {3, 13, 5};
-    default:
-      return {};
+    case KZOO_COMPUTE_TF32: return {.input = 10};
+    case KZOO_COMPUTE_FP16: return {.input = 10, .exponent = 5};
+    case KZOO_COMPUTE_BF16: return {.input = 7};
+    case KZOO_COMPUTE_FP64: return {52, 52, 11};
+    case KZOO_COMPUTE_FP16_SUMS: return {10, 10, 5};
+    case KZOO_COMPUTE_FP8: return {3, 13, 5};
+    default: return {};
   }
 }
 
@@ -402,18 +390,12 @@ std::string name_of(const epilogue_stage& stage) {
 
 kzoo_stage_kind stage_kind_of(stage_kind kind) {
   switch (kind) {
-    case stage_kind::relu:
-      return KZOO_STAGE_RELU;
-    case stage_kind::gelu:
-      return KZOO_STAGE_GELU;
-    case stage_kind::gelu_tanh:
-      return KZOO_STAGE_GELU_TANH;
-    case stage_kind::silu:
-      return KZOO_STAGE_SILU;
-    case stage_kind::clamp:
-      return KZOO_STAGE_CLAMP;
-    default:
-      return adds(kind) ? KZOO_STAGE_ADD : KZOO_STAGE_MULTIPLY;
+    case stage_kind::relu: return KZOO_STAGE_RELU;
+    case stage_kind::gelu: return KZOO_STAGE_GELU;
+    case stage_kind::gelu_tanh: return KZOO_STAGE_GELU_TANH;
+    case stage_kind::silu: return KZOO_STAGE_SILU;
+    case stage_kind::clamp: return KZOO_STAGE_CLAMP;
+    default: return adds(kind) ? KZOO_STAGE_ADD : KZOO_STAGE_MULTIPLY;
   }
 }
 

@@ -19,14 +19,10 @@ namespace kzoo::data {
 // A positive integer that the type holds exactly and, for fp8, no type with fewer fraction bits.
 constexpr int positive_integer(kzoo_type type, std::uint32_t bits) {
   switch (type) {
-    case KZOO_E4M3:
-      return 9 + 2 * static_cast<int>(bits % 4);
-    case KZOO_E5M2:
-      return 5 + 2 * static_cast<int>(bits % 2);
-    case KZOO_I8:
-      return 1 + static_cast<int>(bits % 127);
-    default:
-      return 1 + static_cast<int>(bits % 128);
+    case KZOO_E4M3: return 9 + 2 * static_cast<int>(bits % 4);
+    case KZOO_E5M2: return 5 + 2 * static_cast<int>(bits % 2);
+    case KZOO_I8: return 1 + static_cast<int>(bits % 127);
+    default: return 1 + static_cast<int>(bits % 128);
   }
 }
 
@@ -56,32 +52,24 @@ constexpr std::int64_t whole_number(const matrix& x, std::int64_t index, std::ui
       const coordinates at = op_coordinates_of(x, index);
       return lone_sign(x.key, at.row, at.col, op_cols(x), h);
     }
-    case content::signs:
-      return sign;
+    case content::signs: return sign;
     case content::sparse_signs:
       return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(x.parameter + 1) == 0 ? sign
                                                                                               : 0;
     case content::whole_range:
       return x.type == KZOO_I8 ? static_cast<int>(bits % 255) - 127 : static_cast<int>(bits);
-    case content::positive:
-      return positive_integer(x.type, bits);
+    case content::positive: return positive_integer(x.type, bits);
     case content::positive_then_negative: {
       const std::int64_t col = op_coordinates_of(x, index).col;
       return col < (op_cols(x) + 1) / 2 ? positive_integer(x.type, bits)
                                         : -positive_integer(x.type, bits);
     }
-    case content::bits:
-      return static_cast<int>(bits & 1u);
-    case content::zeros:
-      return 0;
-    case content::ones:
-      return 1;
-    case content::one_or_two:
-      return 1 + static_cast<int>(bits & 1u);
-    case content::offsets:
-      return static_cast<int>(first_row_of(x, coordinates_of(x, index).col));
-    default:
-      return static_cast<int>(bits % 17) - 8;
+    case content::bits: return static_cast<int>(bits & 1u);
+    case content::zeros: return 0;
+    case content::ones: return 1;
+    case content::one_or_two: return 1 + static_cast<int>(bits & 1u);
+    case content::offsets: return static_cast<int>(first_row_of(x, coordinates_of(x, index).col));
+    default: return static_cast<int>(bits % 17) - 8;
   }
 }
 
@@ -94,12 +82,9 @@ constexpr int small_integer(const matrix& x, std::int64_t element) {
     case content::sparse_signs:
     case content::bits:
     case content::zeros:
-    case content::ones:
-      return static_cast<int>(whole_number(x, element, h));
-    case content::sparse:
-      return (h & 0xffffffffu) < x.parameter ? 0 : any;
-    default:
-      return any;
+    case content::ones: return static_cast<int>(whole_number(x, element, h));
+    case content::sparse: return (h & 0xffffffffu) < x.parameter ? 0 : any;
+    default: return any;
   }
 }
 
@@ -117,10 +102,8 @@ constexpr bool is_whole(content c) {
     case content::large_first_col:
     case content::large_first_row:
     case content::zero_first_col:
-    case content::zero_first_row:
-      return false;
-    default:
-      return true;
+    case content::zero_first_row: return false;
+    default: return true;
   }
 }
 
@@ -136,27 +119,19 @@ constexpr bool is_multiple_of_uniform(content c) {
     case content::large_first_col:
     case content::large_first_row:
     case content::zero_first_col:
-    case content::zero_first_row:
-      return true;
-    default:
-      return false;
+    case content::zero_first_row: return true;
+    default: return false;
   }
 }
 constexpr double kLarge = 0x1p30;
 constexpr double factor(const matrix& x, std::int64_t index) {
   switch (x.inside) {
-    case content::scaled:
-      return power_of_two(static_cast<std::int64_t>(x.parameter));
-    case content::large_first_col:
-      return op_coordinates_of(x, index).col == 0 ? kLarge : 1.0;
-    case content::large_first_row:
-      return op_coordinates_of(x, index).row == 0 ? kLarge : 1.0;
-    case content::zero_first_col:
-      return op_coordinates_of(x, index).col == 0 ? 0.0 : 1.0;
-    case content::zero_first_row:
-      return op_coordinates_of(x, index).row == 0 ? 0.0 : 1.0;
-    default:
-      return 1.0;
+    case content::scaled: return power_of_two(static_cast<std::int64_t>(x.parameter));
+    case content::large_first_col: return op_coordinates_of(x, index).col == 0 ? kLarge : 1.0;
+    case content::large_first_row: return op_coordinates_of(x, index).row == 0 ? kLarge : 1.0;
+    case content::zero_first_col: return op_coordinates_of(x, index).col == 0 ? 0.0 : 1.0;
+    case content::zero_first_row: return op_coordinates_of(x, index).row == 0 ? 0.0 : 1.0;
+    default: return 1.0;
   }
 }
 
@@ -169,8 +144,7 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
       const auto part = [h](int i) { return static_cast<std::int32_t>((h >> (16 * i)) & 0xffffu); };
       return static_cast<float>(part(0) + part(1) + part(2) + part(3) - (1 << 17)) * 0x1p-16f;
     }
-    case content::sparse:
-      return (h & 0xffffffffu) < x.parameter ? 0.0f : uniform;
+    case content::sparse: return (h & 0xffffffffu) < x.parameter ? 0.0f : uniform;
     case content::powers: {
       const auto exponent = static_cast<std::uint32_t>((h & 0xffffffffu) % (x.parameter + 1));
       const float power = std::bit_cast<float>((127u - exponent) << 23);
@@ -185,8 +159,7 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
       const std::uint32_t cut = (1u << (23 - x.parameter)) - 1;
       return std::bit_cast<float>(std::bit_cast<std::uint32_t>(uniform) & ~cut);
     }
-    default:
-      return uniform * static_cast<float>(factor(x, index)) + 0.0f;  // no -0
+    default: return uniform * static_cast<float>(factor(x, index)) + 0.0f;  // no -0
   }
 }
 
@@ -195,10 +168,8 @@ constexpr word_bits special(kzoo_type type, bool only_nan, std::uint64_t h) {
   const word_bits infinity = largest_magnitude(type);
   if (type == KZOO_E4M3) return infinity + 1;
   switch (only_nan ? 2 : h % 3) {
-    case 0:
-      return infinity;
-    case 1:
-      return infinity | sign_bit(type);
+    case 0: return infinity;
+    case 1: return infinity | sign_bit(type);
     default:  // the exponent's lowest bit, shifted right, is the highest bit of the fraction
       return infinity | (infinity & ~(infinity - 1)) >> 1;
   }
@@ -249,29 +220,19 @@ constexpr word_bits word(const matrix& x, std::int64_t index) {
 constexpr double norm_of(const matrix& x) {
   if (x.type == KZOO_I4) return x.inside == content::zeros ? 0.0 : 8.0;
   switch (x.inside) {
-    case content::zeros:
-      return 0.0;
-    case content::integers:
-      return 8.0;
-    case content::odd:
-      return power_of_two(static_cast<std::int64_t>(x.parameter));
+    case content::zeros: return 0.0;
+    case content::integers: return 8.0;
+    case content::odd: return power_of_two(static_cast<std::int64_t>(x.parameter));
     case content::positive:
-    case content::positive_then_negative:
-      return 128.0;
+    case content::positive_then_negative: return 128.0;
     case content::normal:
-    case content::one_or_two:
-      return 2.0;
-    case content::scales:
-      return 2.0 * power_of_two(static_cast<std::int64_t>(x.parameter));
+    case content::one_or_two: return 2.0;
+    case content::scales: return 2.0 * power_of_two(static_cast<std::int64_t>(x.parameter));
     case content::large_first_col:
-    case content::large_first_row:
-      return kLarge;
-    case content::scaled:
-      return power_of_two(static_cast<std::int64_t>(x.parameter));
-    case content::specials:
-      return std::numeric_limits<double>::infinity();
-    default:
-      return 1.0;
+    case content::large_first_row: return kLarge;
+    case content::scaled: return power_of_two(static_cast<std::int64_t>(x.parameter));
+    case content::specials: return std::numeric_limits<double>::infinity();
+    default: return 1.0;
   }
 }
 

@@ -23,18 +23,12 @@ constexpr word_bits sign_bit(kzoo_type type) {
 // The bits of the largest magnitude of a floating-point type that is not NaN.
 constexpr word_bits largest_magnitude(kzoo_type type) {
   switch (type) {
-    case KZOO_F64:
-      return 0x7ff0000000000000u;
-    case KZOO_F16:
-      return 0x7c00u;
-    case KZOO_BF16:
-      return 0x7f80u;
-    case KZOO_E4M3:
-      return 0x7eu;
-    case KZOO_E5M2:
-      return 0x7cu;
-    default:
-      return 0x7f800000u;
+    case KZOO_F64: return 0x7ff0000000000000u;
+    case KZOO_F16: return 0x7c00u;
+    case KZOO_BF16: return 0x7f80u;
+    case KZOO_E4M3: return 0x7eu;
+    case KZOO_E5M2: return 0x7cu;
+    default: return 0x7f800000u;
   }
 }
 
@@ -44,67 +38,43 @@ constexpr word_bits largest_magnitude(kzoo_type type) {
 constexpr word_bits poison_bits(kzoo_type type, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   switch (type) {
-    case KZOO_F32:
-      return 0x7f800001u | (bits & 0x803ffffeu);
-    case KZOO_F64:
-      return 0x7ff0000000000001u | (h & 0x8007fffffffffffeu);
-    case KZOO_F16:
-      return 0x7c01u | (bits & 0x81feu);
-    case KZOO_BF16:
-      return 0x7f81u | (bits & 0x803eu);
-    case KZOO_E4M3:
-      return 0x7fu | (bits & 0x80u);
-    case KZOO_E5M2:
-      return 0x7du | (bits & 0x80u);
+    case KZOO_F32: return 0x7f800001u | (bits & 0x803ffffeu);
+    case KZOO_F64: return 0x7ff0000000000001u | (h & 0x8007fffffffffffeu);
+    case KZOO_F16: return 0x7c01u | (bits & 0x81feu);
+    case KZOO_BF16: return 0x7f81u | (bits & 0x803eu);
+    case KZOO_E4M3: return 0x7fu | (bits & 0x80u);
+    case KZOO_E5M2: return 0x7du | (bits & 0x80u);
     case KZOO_I8:
-    case KZOO_I4:
-      return bits & 0xffu;
-    default:
-      return bits;
+    case KZOO_I4: return bits & 0xffu;
+    default: return bits;
   }
 }
 
 // A float, rounded to the element type, as bits of the type.
 constexpr word_bits encode(kzoo_type type, float value) {
   switch (type) {
-    case KZOO_F64:
-      return std::bit_cast<std::uint64_t>(static_cast<double>(value));
-    case KZOO_F16:
-      return float_to_fp16_bits(value);
-    case KZOO_BF16:
-      return float_to_bf16_bits(value);
-    case KZOO_E4M3:
-      return float_to_e4m3_bits(value);
-    case KZOO_E5M2:
-      return float_to_e5m2_bits(value);
-    case KZOO_I32:
-      return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-    case KZOO_I8:
-      return static_cast<std::uint8_t>(static_cast<std::int8_t>(value));
-    default:
-      return std::bit_cast<std::uint32_t>(value);
+    case KZOO_F64: return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+    case KZOO_F16: return float_to_fp16_bits(value);
+    case KZOO_BF16: return float_to_bf16_bits(value);
+    case KZOO_E4M3: return float_to_e4m3_bits(value);
+    case KZOO_E5M2: return float_to_e5m2_bits(value);
+    case KZOO_I32: return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+    case KZOO_I8: return static_cast<std::uint8_t>(static_cast<std::int8_t>(value));
+    default: return std::bit_cast<std::uint32_t>(value);
   }
 }
 
 constexpr double decode(kzoo_type type, word_bits bits) {
   switch (type) {
-    case KZOO_F64:
-      return std::bit_cast<double>(bits);
-    case KZOO_F16:
-      return fp16_bits_to_float(static_cast<std::uint16_t>(bits));
-    case KZOO_BF16:
-      return bf16_bits_to_float(static_cast<std::uint16_t>(bits));
-    case KZOO_E4M3:
-      return e4m3_bits_to_float(static_cast<std::uint8_t>(bits));
-    case KZOO_E5M2:
-      return e5m2_bits_to_float(static_cast<std::uint8_t>(bits));
-    case KZOO_I32:
-      return static_cast<std::int32_t>(bits);
+    case KZOO_F64: return std::bit_cast<double>(bits);
+    case KZOO_F16: return fp16_bits_to_float(static_cast<std::uint16_t>(bits));
+    case KZOO_BF16: return bf16_bits_to_float(static_cast<std::uint16_t>(bits));
+    case KZOO_E4M3: return e4m3_bits_to_float(static_cast<std::uint8_t>(bits));
+    case KZOO_E5M2: return e5m2_bits_to_float(static_cast<std::uint8_t>(bits));
+    case KZOO_I32: return static_cast<std::int32_t>(bits);
     case KZOO_I8:
-    case KZOO_I4:
-      return static_cast<std::int8_t>(bits);
-    default:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case KZOO_I4: return static_cast<std::int8_t>(bits);
+    default: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   }
 }
 

@@ -168,14 +168,10 @@ constexpr std::int64_t rows_of_first(const matrix& offsets, std::int64_t count) 
   const std::int64_t groups = group_count(offsets);
   const auto rows = static_cast<std::int64_t>(offsets.parameter / kGroupRows.size());
   switch (static_cast<group_rows>(offsets.parameter % kGroupRows.size())) {
-    case group_rows::skewed:
-      return rows * (count * count) / (groups * groups);
-    case group_rows::half_empty:
-      return rows * ((count + 1) / 2) / ((groups + 1) / 2);
-    case group_rows::single:
-      return count == 0 ? 0 : rows;
-    default:
-      return rows * count / groups;
+    case group_rows::skewed: return rows * (count * count) / (groups * groups);
+    case group_rows::half_empty: return rows * ((count + 1) / 2) / ((groups + 1) / 2);
+    case group_rows::single: return count == 0 ? 0 : rows;
+    default: return rows * count / groups;
   }
 }
 

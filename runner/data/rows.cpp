@@ -23,35 +23,23 @@ void read(matrix x, std::int64_t index, std::int64_t step, std::span<double> out
 template <kzoo_type Type>
 read_loop loop_for(content inside) {
   switch (inside) {
-    case content::uniform:
-      return read<Type, content::uniform>;
-    case content::integers:
-      return read<Type, content::integers>;
-    case content::signs:
-      return read<Type, content::signs>;
-    default:
-      return read_any<Type>;
+    case content::uniform: return read<Type, content::uniform>;
+    case content::integers: return read<Type, content::integers>;
+    case content::signs: return read<Type, content::signs>;
+    default: return read_any<Type>;
   }
 }
 
 read_loop loop_for(const matrix& x) {
   switch (x.type) {
-    case KZOO_F64:
-      return loop_for<KZOO_F64>(x.inside);
-    case KZOO_F16:
-      return loop_for<KZOO_F16>(x.inside);
-    case KZOO_BF16:
-      return loop_for<KZOO_BF16>(x.inside);
-    case KZOO_E4M3:
-      return loop_for<KZOO_E4M3>(x.inside);
-    case KZOO_E5M2:
-      return loop_for<KZOO_E5M2>(x.inside);
-    case KZOO_I8:
-      return loop_for<KZOO_I8>(x.inside);
-    case KZOO_I32:
-      return loop_for<KZOO_I32>(x.inside);
-    default:
-      return loop_for<KZOO_F32>(x.inside);
+    case KZOO_F64: return loop_for<KZOO_F64>(x.inside);
+    case KZOO_F16: return loop_for<KZOO_F16>(x.inside);
+    case KZOO_BF16: return loop_for<KZOO_BF16>(x.inside);
+    case KZOO_E4M3: return loop_for<KZOO_E4M3>(x.inside);
+    case KZOO_E5M2: return loop_for<KZOO_E5M2>(x.inside);
+    case KZOO_I8: return loop_for<KZOO_I8>(x.inside);
+    case KZOO_I32: return loop_for<KZOO_I32>(x.inside);
+    default: return loop_for<KZOO_F32>(x.inside);
   }
 }
 
