@@ -14,24 +14,15 @@ namespace {
 
 std::optional<kzoo_type> type_of(cudaDataType_t type) {
   switch (type) {
-    case CUDA_R_32F:
-      return KZOO_F32;
-    case CUDA_R_16F:
-      return KZOO_F16;
-    case CUDA_R_16BF:
-      return KZOO_BF16;
-    case CUDA_R_64F:
-      return KZOO_F64;
-    case CUDA_R_8I:
-      return KZOO_I8;
-    case CUDA_R_32I:
-      return KZOO_I32;
-    case CUDA_R_8F_E4M3:
-      return KZOO_E4M3;
-    case CUDA_R_8F_E5M2:
-      return KZOO_E5M2;
-    default:
-      return std::nullopt;
+    case CUDA_R_32F: return KZOO_F32;
+    case CUDA_R_16F: return KZOO_F16;
+    case CUDA_R_16BF: return KZOO_BF16;
+    case CUDA_R_64F: return KZOO_F64;
+    case CUDA_R_8I: return KZOO_I8;
+    case CUDA_R_32I: return KZOO_I32;
+    case CUDA_R_8F_E4M3: return KZOO_E4M3;
+    case CUDA_R_8F_E5M2: return KZOO_E5M2;
+    default: return std::nullopt;
   }
 }
 
@@ -47,11 +38,9 @@ std::optional<element_types> types_of(const blas_call& c) {
 double scalar(const void* at, const blas_call& c) {
   switch (c.compute) {
     case CUBLAS_COMPUTE_16F:
-    case CUBLAS_COMPUTE_16F_PEDANTIC:
-      return __half2float(*static_cast<const __half*>(at));
+    case CUBLAS_COMPUTE_16F_PEDANTIC: return __half2float(*static_cast<const __half*>(at));
     case CUBLAS_COMPUTE_32I:
-    case CUBLAS_COMPUTE_32I_PEDANTIC:
-      return *static_cast<const std::int32_t*>(at);
+    case CUBLAS_COMPUTE_32I_PEDANTIC: return *static_cast<const std::int32_t*>(at);
     default:
       return c.type_c == CUDA_R_64F ? *static_cast<const double*>(at)
                                     : *static_cast<const float*>(at);

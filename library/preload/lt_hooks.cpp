@@ -55,20 +55,13 @@ struct matrix {
 // the transpose.
 const char* epilogue_name(std::uint32_t epilogue) {
   switch (epilogue) {
-    case CUBLASLT_EPILOGUE_DEFAULT:
-      return "";
-    case CUBLASLT_EPILOGUE_RELU:
-      return "relu";
-    case CUBLASLT_EPILOGUE_GELU:
-      return "gelu_tanh";
-    case CUBLASLT_EPILOGUE_BIAS:
-      return "bias";
-    case CUBLASLT_EPILOGUE_RELU_BIAS:
-      return "bias + relu";
-    case CUBLASLT_EPILOGUE_GELU_BIAS:
-      return "bias + gelu_tanh";
-    default:
-      return nullptr;
+    case CUBLASLT_EPILOGUE_DEFAULT: return "";
+    case CUBLASLT_EPILOGUE_RELU: return "relu";
+    case CUBLASLT_EPILOGUE_GELU: return "gelu_tanh";
+    case CUBLASLT_EPILOGUE_BIAS: return "bias";
+    case CUBLASLT_EPILOGUE_RELU_BIAS: return "bias + relu";
+    case CUBLASLT_EPILOGUE_GELU_BIAS: return "bias + gelu_tanh";
+    default: return nullptr;
   }
 }
 

@@ -170,20 +170,13 @@ kzoo_status compute(kzoo_handle zoo, const blas_call& c, void* stream) {
 
 std::string reason(kzoo_status status) {
   switch (status) {
-    case KZOO_UNSUPPORTED:
-      return "problems that no kernel takes";
-    case KZOO_DECLINED:
-      return "problems for which cuBLAS is chosen";
-    case KZOO_WORKSPACE_TOO_SMALL:
-      return "no workspace in a graph capture";
-    case KZOO_INVALID_SIZE:
-      return "leading dimensions or strides that libkzoo does not take";
-    case KZOO_NULL_POINTER:
-      return "null pointers";
-    case KZOO_UNAVAILABLE:
-      return "a kernel that cannot be prepared";
-    default:
-      return kzoo_status_name(status);
+    case KZOO_UNSUPPORTED: return "problems that no kernel takes";
+    case KZOO_DECLINED: return "problems for which cuBLAS is chosen";
+    case KZOO_WORKSPACE_TOO_SMALL: return "no workspace in a graph capture";
+    case KZOO_INVALID_SIZE: return "leading dimensions or strides that libkzoo does not take";
+    case KZOO_NULL_POINTER: return "null pointers";
+    case KZOO_UNAVAILABLE: return "a kernel that cannot be prepared";
+    default: return kzoo_status_name(status);
   }
 }
 

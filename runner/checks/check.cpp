@@ -30,12 +30,9 @@ results::finding run_check(const check& which, candidate& c) {
     return left_out(f.what());
   } catch (const failure& f) {
     switch (f.verdict) {
-      case verdict::crashed:
-        return found(results::outcome::crashed, f.what());
-      case verdict::hung:
-        return found(results::outcome::hung, f.what());
-      case verdict::unsupported:
-        return left_out(std::string(results::kDeclined) + f.what());
+      case verdict::crashed: return found(results::outcome::crashed, f.what());
+      case verdict::hung: return found(results::outcome::hung, f.what());
+      case verdict::unsupported: return left_out(std::string(results::kDeclined) + f.what());
       default: {
         results::finding bad = found(results::outcome::fail, f.what());
         bad.step = f.step;

@@ -34,13 +34,10 @@ bool is_probed(const candidate& c) {
   const element_types& types = c.current_problem().dtype;
   if (is_integer(types)) return true;
   switch (types.a) {
-    case KZOO_F64:
-      return c.declared() == KZOO_COMPUTE_FP64;
+    case KZOO_F64: return c.declared() == KZOO_COMPUTE_FP64;
     case KZOO_F16:
-    case KZOO_BF16:
-      return c.declared() != KZOO_COMPUTE_FP8;
-    default:
-      return is_fp32(c.declared()) || c.declared() == KZOO_COMPUTE_FP32_NORMWISE;
+    case KZOO_BF16: return c.declared() != KZOO_COMPUTE_FP8;
+    default: return is_fp32(c.declared()) || c.declared() == KZOO_COMPUTE_FP32_NORMWISE;
   }
 }
 

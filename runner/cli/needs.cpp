@@ -1,7 +1,6 @@
 #include "cli/needs.hpp"
 
 #include "cli/commands.hpp"
-#include "source/description.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "run/choose_cells.hpp"

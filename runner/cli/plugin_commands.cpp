@@ -3,8 +3,6 @@
 #include "cli/commands.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/new_folder.hpp"
-#include "source/annotations.hpp"
-#include "source/files.hpp"
 #include "core/kernel_name.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"

@@ -10,17 +10,10 @@ namespace kzoo::devices {
 constexpr void put_word(void* buffer, const data::matrix& x, std::int64_t index,
                         data::word_bits bits) {
   switch (data::element_bytes(x.type)) {
-    case 1:
-      static_cast<std::uint8_t*>(buffer)[index] = static_cast<std::uint8_t>(bits);
-      break;
-    case 2:
-      static_cast<std::uint16_t*>(buffer)[index] = static_cast<std::uint16_t>(bits);
-      break;
-    case 4:
-      static_cast<std::uint32_t*>(buffer)[index] = static_cast<std::uint32_t>(bits);
-      break;
-    default:
-      static_cast<std::uint64_t*>(buffer)[index] = bits;
+    case 1: static_cast<std::uint8_t*>(buffer)[index] = static_cast<std::uint8_t>(bits); break;
+    case 2: static_cast<std::uint16_t*>(buffer)[index] = static_cast<std::uint16_t>(bits); break;
+    case 4: static_cast<std::uint32_t*>(buffer)[index] = static_cast<std::uint32_t>(bits); break;
+    default: static_cast<std::uint64_t*>(buffer)[index] = bits;
   }
 }
 
@@ -30,14 +23,10 @@ constexpr void fill_word(void* buffer, const data::matrix& x, std::int64_t index
 
 constexpr data::word_bits word_at(const void* buffer, const data::matrix& x, std::int64_t index) {
   switch (data::element_bytes(x.type)) {
-    case 1:
-      return static_cast<const std::uint8_t*>(buffer)[index];
-    case 2:
-      return static_cast<const std::uint16_t*>(buffer)[index];
-    case 4:
-      return static_cast<const std::uint32_t*>(buffer)[index];
-    default:
-      return static_cast<const std::uint64_t*>(buffer)[index];
+    case 1: return static_cast<const std::uint8_t*>(buffer)[index];
+    case 2: return static_cast<const std::uint16_t*>(buffer)[index];
+    case 4: return static_cast<const std::uint32_t*>(buffer)[index];
+    default: return static_cast<const std::uint64_t*>(buffer)[index];
   }
 }
 

@@ -349,18 +349,14 @@ class program {
     constexpr std::uint32_t kUpper = sizeof(std::uint32_t);
     load(argument(c.argument));
     switch (c.test) {
-      case condition::is:
-        return jump(BPF_JEQ, c.value, 0, kOut);
-      case condition::is_not:
-        return jump(BPF_JEQ, c.value, kOut, 0);
+      case condition::is: return jump(BPF_JEQ, c.value, 0, kOut);
+      case condition::is_not: return jump(BPF_JEQ, c.value, kOut, 0);
       case condition::is_given:
         jump(BPF_JEQ, 0, 0, 2);  // a nonzero lower half is enough
         load(argument(c.argument) + kUpper);
         return jump(BPF_JEQ, 0, kOut, 0);
-      case condition::has:
-        return jump(BPF_JSET, c.value, 0, kOut);
-      case condition::lacks:
-        return jump(BPF_JSET, c.value, kOut, 0);
+      case condition::has: return jump(BPF_JSET, c.value, 0, kOut);
+      case condition::lacks: return jump(BPF_JSET, c.value, kOut, 0);
     }
   }
 

@@ -69,12 +69,10 @@ KZOO_JUDGE_FUNCTION double activated(stage_kind what, double x) {
   constexpr double kRootHalf = 0.70710678118654752440;
   constexpr double kRootTwoByPi = 0.79788456080286535588, kCubic = 0.044715;
   switch (what) {
-    case stage_kind::gelu:
-      return 0.5 * x * erfc(-x * kRootHalf);
+    case stage_kind::gelu: return 0.5 * x * erfc(-x * kRootHalf);
     case stage_kind::gelu_tanh:
       return 0.5 * x * (1 + tanh(kRootTwoByPi * (x + kCubic * x * x * x)));
-    default:
-      return x / (1 + exp(-x));
+    default: return x / (1 + exp(-x));
   }
 }
 

@@ -90,14 +90,10 @@ class word_view {
 
   data::word_bits operator[](std::int64_t index) const {
     switch (size_) {
-      case 1:
-        return load<std::uint8_t>(index);
-      case 2:
-        return load<std::uint16_t>(index);
-      case 4:
-        return load<std::uint32_t>(index);
-      default:
-        return load<std::uint64_t>(index);
+      case 1: return load<std::uint8_t>(index);
+      case 2: return load<std::uint16_t>(index);
+      case 4: return load<std::uint32_t>(index);
+      default: return load<std::uint64_t>(index);
     }
   }
   double value(std::int64_t index) const { return data::decode(type_, (*this)[index]); }
@@ -125,16 +121,11 @@ constexpr data::word_bits gpu_nan(kzoo_type type) {
 // Poison after arithmetic that keeps the payload, as on x86: a quiet NaN.
 constexpr data::word_bits quieted(kzoo_type type, data::word_bits poison) {
   switch (type) {
-    case KZOO_F32:
-      return poison | 0x00400000u;
-    case KZOO_F64:
-      return poison | 0x0008000000000000u;
-    case KZOO_F16:
-      return poison | 0x0200u;
-    case KZOO_BF16:
-      return poison | 0x0040u;
-    default:
-      return poison;
+    case KZOO_F32: return poison | 0x00400000u;
+    case KZOO_F64: return poison | 0x0008000000000000u;
+    case KZOO_F16: return poison | 0x0200u;
+    case KZOO_BF16: return poison | 0x0040u;
+    default: return poison;
   }
 }
 

@@ -23,14 +23,10 @@ struct accumulators {
 };
 accumulators declared_sums(kzoo_precision declared) {
   switch (declared) {
-    case KZOO_COMPUTE_FP64:
-      return {0x1p-53, 0x1p53};
-    case KZOO_COMPUTE_FP16_SUMS:
-      return {0x1p-11, 0x1p11};
-    case KZOO_COMPUTE_FP8:
-      return {kUnit, 0x1p13};
-    default:
-      return {kUnit, 0x1p24};
+    case KZOO_COMPUTE_FP64: return {0x1p-53, 0x1p53};
+    case KZOO_COMPUTE_FP16_SUMS: return {0x1p-11, 0x1p11};
+    case KZOO_COMPUTE_FP8: return {kUnit, 0x1p13};
+    default: return {kUnit, 0x1p24};
   }
 }
 
@@ -47,10 +43,8 @@ bool is_even(fill f) {
     case fill::unequal:
     case fill::unequal_b:
     case fill::specials:
-    case fill::stale:
-      return true;
-    default:
-      return false;
+    case fill::stale: return true;
+    default: return false;
   }
 }
 

@@ -111,14 +111,10 @@ bool comes_before(const cell& a, const cell& b, sort_key key) {
   const auto time = [](const cell& c) { return c.time ? c.time->median_ms : kNone; };
   const auto slowness = [](const cell& c) { return c.speedup ? 1 / c.speedup->value : kNone; };
   switch (key) {
-    case sort_key::speedup:
-      return slowness(a) < slowness(b);
-    case sort_key::time:
-      return time(a) < time(b);
-    case sort_key::name:
-      return a.kernel < b.kernel;
-    case sort_key::none:
-      break;
+    case sort_key::speedup: return slowness(a) < slowness(b);
+    case sort_key::time: return time(a) < time(b);
+    case sort_key::name: return a.kernel < b.kernel;
+    case sort_key::none: break;
   }
   return false;
 }

@@ -17,20 +17,15 @@ std::string_view unit_of(resource r) {
 
 std::optional<resource> resource_of(kzoo_precision precision) {
   switch (precision) {
-    case KZOO_COMPUTE_FP32:
-      return resource::fp32;
-    case KZOO_COMPUTE_TF32:
-      return resource::tf32;
+    case KZOO_COMPUTE_FP32: return resource::fp32;
+    case KZOO_COMPUTE_TF32: return resource::tf32;
     case KZOO_COMPUTE_FP16:
     case KZOO_COMPUTE_FP32_SPLIT:
     case KZOO_COMPUTE_FP32_NORMWISE:  // split inputs keep this bound as well
       return resource::fp16;
-    case KZOO_COMPUTE_BF16:
-      return resource::bf16;
-    case KZOO_COMPUTE_INT32:
-      return resource::int32;
-    default:
-      return std::nullopt;
+    case KZOO_COMPUTE_BF16: return resource::bf16;
+    case KZOO_COMPUTE_INT32: return resource::int32;
+    default: return std::nullopt;
   }
 }
 

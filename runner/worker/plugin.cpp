@@ -46,12 +46,9 @@ std::string explained(std::string reason) {
 
 void require_ok(kzoo_status status, const reason_buffer& reason) {
   switch (status) {
-    case KZOO_OK:
-      return;
-    case KZOO_UNSUPPORTED:
-      throw refusal{"unsupported", reason.str("the plugin gives no reason")};
-    case KZOO_UNAVAILABLE:
-      throw refusal{"unavailable", reason.str("the plugin gives no reason")};
+    case KZOO_OK: return;
+    case KZOO_UNSUPPORTED: throw refusal{"unsupported", reason.str("the plugin gives no reason")};
+    case KZOO_UNAVAILABLE: throw refusal{"unavailable", reason.str("the plugin gives no reason")};
     case KZOO_ERROR:
     case KZOO_LAUNCH_FAILED:
       throw refusal{"error",
@@ -214,18 +211,12 @@ std::string obstacle_to_opening(const std::filesystem::path& file) {
   using std::filesystem::file_type;
   std::error_code fault;
   switch (std::filesystem::status(file, fault).type()) {
-    case file_type::regular:
-      return "";
-    case file_type::not_found:
-      return "there is no such file, or its name is not UTF-8";
-    case file_type::directory:
-      return "is a directory, not a library";
-    case file_type::fifo:
-      return "is a named pipe, not a library";
-    case file_type::none:
-      return "cannot be read: " + fault.message();
-    default:
-      return "is a device or a socket, not a library";
+    case file_type::regular: return "";
+    case file_type::not_found: return "there is no such file, or its name is not UTF-8";
+    case file_type::directory: return "is a directory, not a library";
+    case file_type::fifo: return "is a named pipe, not a library";
+    case file_type::none: return "cannot be read: " + fault.message();
+    default: return "is a device or a socket, not a library";
   }
 }
 

@@ -24,10 +24,8 @@ bool may_be_negative(data::content inside) {
     case data::content::offsets:
     case data::content::scales:
     case data::content::one_or_two:
-    case data::content::ones:
-      return false;
-    default:
-      return true;
+    case data::content::ones: return false;
+    default: return true;
   }
 }
 

@@ -62,39 +62,30 @@ json session::dispatch(const std::string& name, const json& request) {
   if (!op) throw std::invalid_argument("no such request: " + name);
   const phase_range phase(name);
   switch (*op) {
-    case operation::open:
-      return open(request);
-    case operation::supports:
-      return supports(request);
-    case operation::prepare:
-      return prepare(request);
+    case operation::open: return open(request);
+    case operation::supports: return supports(request);
+    case operation::prepare: return prepare(request);
     case operation::refill:
       kernel_in(request).refill(request.at("problem").get<problem>(),
                                 request.at("move").get<std::string>());
       break;
-    case operation::run:
-      return kernel_in(request).run(request.at("how").get<run_request>());
+    case operation::run: return kernel_in(request).run(request.at("how").get<run_request>());
     case operation::sample:
       return kernel_in(request).sample(request.at("how").get<sample_request>());
     case operation::sustain:
       return kernel_in(request).sustain(request.at("how").get<sustain_request>());
-    case operation::end_to_end:
-      return kernel_in(request).end_to_end();
-    case operation::profile:
-      kernel_in(request).profile(request.at("warmup").get<int>());
-      break;
+    case operation::end_to_end: return kernel_in(request).end_to_end();
+    case operation::profile: kernel_in(request).profile(request.at("warmup").get<int>()); break;
     case operation::copy_result:
       kernel_in(request).copy_result(request.at("rows").get<std::vector<std::int64_t>>());
       break;
-    case operation::longest_pause:
-      return pause_report{device_of(request).longest_pause_ms()};
+    case operation::longest_pause: return pause_report{device_of(request).longest_pause_ms()};
     case operation::destroy:
       ranges_.erase(request.at("slot").get<int>());
       kernel_in(request).destroy();
       check_own_code();
       break;
-    case operation::free_memory:
-      return free_memory();
+    case operation::free_memory: return free_memory();
   }
   return json::object();
 }

@@ -72,17 +72,10 @@ void warp_replay::step(std::uint32_t mask, replay_visitor& visitor) {
     }
     case KZOO_XRAY_TMA_LOAD:
     case KZOO_XRAY_TMA_STORE:
-    case KZOO_XRAY_WGMMA:
-      visitor.started({&leader, at[first], {mask, 0, {}}});
-      break;
-    case KZOO_XRAY_FENCE:
-      visitor.fence(mask);
-      break;
-    case KZOO_XRAY_SYNC:
-      visitor.synchronized(mask);
-      break;
-    default:
-      break;
+    case KZOO_XRAY_WGMMA: visitor.started({&leader, at[first], {mask, 0, {}}}); break;
+    case KZOO_XRAY_FENCE: visitor.fence(mask); break;
+    case KZOO_XRAY_SYNC: visitor.synchronized(mask); break;
+    default: break;
   }
   for (unsigned lane = first; lane < kWarp; ++lane) {
     if ((mask >> lane & 1) == 0) continue;

@@ -57,16 +57,11 @@ const char* objection(const choice& c, const kzoo_problem& p) {
       return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
         return repacked::product<Tile>::supports(p, kH200);
       });
-    case kernel::pipelined:
-      return pipelined_kernel::supports(p, kH200);
-    case kernel::few_rows:
-      return rows_kernel::supports(p, kH200);
-    case kernel::few_columns:
-      return columns_kernel::supports(p, kH200);
-    case kernel::split_fp16:
-      return nullptr;  // it takes all
-    case kernel::general:
-      return kzoo::tile_grid<16, 16>::objection(p);
+    case kernel::pipelined: return pipelined_kernel::supports(p, kH200);
+    case kernel::few_rows: return rows_kernel::supports(p, kH200);
+    case kernel::few_columns: return columns_kernel::supports(p, kH200);
+    case kernel::split_fp16: return nullptr;  // it takes all
+    case kernel::general: return kzoo::tile_grid<16, 16>::objection(p);
   }
   return "it is no kernel";
 }
@@ -208,18 +203,12 @@ TEST_CASE("what is chosen takes the problem", "[dispatch]") {
 TEST_CASE("dispatch's README has what the model predicts", "[dispatch]") {
   const auto name = [](const choice& c) -> std::string {
     switch (c.which) {
-      case kernel::few_rows:
-        return "skinny, rows";
-      case kernel::few_columns:
-        return "skinny, columns";
-      case kernel::pipelined:
-        return "pipelined";
-      case kernel::split_fp16:
-        return "split_fp16";
-      case kernel::general:
-        return "smem";
-      case kernel::tiles:
-        break;
+      case kernel::few_rows: return "skinny, rows";
+      case kernel::few_columns: return "skinny, columns";
+      case kernel::pipelined: return "pipelined";
+      case kernel::split_fp16: return "split_fp16";
+      case kernel::general: return "smem";
+      case kernel::tiles: break;
     }
     return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
       const std::string divided = c.splits == 0  ? ", stream-K"

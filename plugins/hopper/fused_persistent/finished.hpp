@@ -81,20 +81,13 @@ struct finished : G {
       const step& s = steps[i];
       switch (s.kind) {
         case KZOO_STAGE_ADD:
-        case KZOO_STAGE_MULTIPLY:
-          with_operand(s, row, col, acc);
-          break;
-        case KZOO_STAGE_RELU:
-          each([](float x) { return fmaxf(x, 0.0f); });
-          break;
+        case KZOO_STAGE_MULTIPLY: with_operand(s, row, col, acc); break;
+        case KZOO_STAGE_RELU: each([](float x) { return fmaxf(x, 0.0f); }); break;
         case KZOO_STAGE_CLAMP:
           each([low = s.low, high = s.high](float x) { return fminf(fmaxf(x, low), high); });
           break;
-        case KZOO_STAGE_SILU:
-          each([](float x) { return silu(x); });
-          break;
-        default:
-          each(s.curve);
+        case KZOO_STAGE_SILU: each([](float x) { return silu(x); }); break;
+        default: each(s.curve);
       }
     }
   }
@@ -158,9 +151,7 @@ struct finished : G {
           with_pairs<float, true>(s, row, col, acc, multiply);
         }
         break;
-      case operand_lies::in_matrix:
-        with_pairs<c_type, false>(s, row, col, acc, add);
-        break;
+      case operand_lies::in_matrix: with_pairs<c_type, false>(s, row, col, acc, add); break;
       default:
         if (s.type == KZOO_F32) {
           with_elements<float>(s, row, col, acc, either, [](float x) { return x; });

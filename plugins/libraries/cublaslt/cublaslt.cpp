@@ -109,26 +109,13 @@ struct trial {
     for (std::size_t i = 0; i < kElements; ++i) {
       const float x = uniform(random);
       switch (type) {
-        case KZOO_F64:
-          add(static_cast<double>(x));
-          break;
-        case KZOO_F16:
-          add(__half(x));
-          break;
-        case KZOO_BF16:
-          add(__nv_bfloat16(x));
-          break;
-        case KZOO_E4M3:
-          add(__nv_fp8_e4m3(x));
-          break;
-        case KZOO_E5M2:
-          add(__nv_fp8_e5m2(x));
-          break;
-        case KZOO_I8:
-          add(static_cast<signed char>(127 * x));
-          break;
-        default:
-          add(x);
+        case KZOO_F64: add(static_cast<double>(x)); break;
+        case KZOO_F16: add(__half(x)); break;
+        case KZOO_BF16: add(__nv_bfloat16(x)); break;
+        case KZOO_E4M3: add(__nv_fp8_e4m3(x)); break;
+        case KZOO_E5M2: add(__nv_fp8_e5m2(x)); break;
+        case KZOO_I8: add(static_cast<signed char>(127 * x)); break;
+        default: add(x);
       }
     }
     return bytes;

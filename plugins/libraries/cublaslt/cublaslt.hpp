@@ -41,22 +41,14 @@ inline constexpr std::size_t kLtWorkspace = std::size_t{32} << 20;
 
 inline cudaDataType_t lt_type(kzoo_type type) {
   switch (type) {
-    case KZOO_F64:
-      return CUDA_R_64F;
-    case KZOO_F16:
-      return CUDA_R_16F;
-    case KZOO_BF16:
-      return CUDA_R_16BF;
-    case KZOO_I8:
-      return CUDA_R_8I;
-    case KZOO_I32:
-      return CUDA_R_32I;
-    case KZOO_E4M3:
-      return CUDA_R_8F_E4M3;
-    case KZOO_E5M2:
-      return CUDA_R_8F_E5M2;
-    default:
-      return CUDA_R_32F;
+    case KZOO_F64: return CUDA_R_64F;
+    case KZOO_F16: return CUDA_R_16F;
+    case KZOO_BF16: return CUDA_R_16BF;
+    case KZOO_I8: return CUDA_R_8I;
+    case KZOO_I32: return CUDA_R_32I;
+    case KZOO_E4M3: return CUDA_R_8F_E4M3;
+    case KZOO_E5M2: return CUDA_R_8F_E5M2;
+    default: return CUDA_R_32F;
   }
 }
 
@@ -77,8 +69,7 @@ inline std::uint32_t lt_epilogue(const lt_extras& extras) {
       return has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
     case lt_activation::gelu:
       return has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
-    default:
-      return has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    default: return has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
   }
 }
 
@@ -194,17 +185,10 @@ class lt_product {
   void set_scalars(const kzoo_problem& p, cublasComputeType_t compute) {
     const auto put = [&](scalar& to, double value) {
       switch (compute) {
-        case CUBLAS_COMPUTE_64F:
-          to.f64 = value;
-          break;
-        case CUBLAS_COMPUTE_32I:
-          to.i32 = static_cast<std::int32_t>(value);
-          break;
-        case CUBLAS_COMPUTE_16F:
-          to.f16 = __half(static_cast<float>(value));
-          break;
-        default:
-          to.f32 = static_cast<float>(value);
+        case CUBLAS_COMPUTE_64F: to.f64 = value; break;
+        case CUBLAS_COMPUTE_32I: to.i32 = static_cast<std::int32_t>(value); break;
+        case CUBLAS_COMPUTE_16F: to.f16 = __half(static_cast<float>(value)); break;
+        default: to.f32 = static_cast<float>(value);
       }
     };
     // Where the library gets scales from operands, the numbers for whole matrices are in alpha.
@@ -238,14 +222,10 @@ class lt_product {
 #if CUBLAS_VERSION >= 120900
     const auto mode = [](lt_scaling scaling) -> std::int32_t {
       switch (scaling) {
-        case lt_scaling::vector:
-          return CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
-        case lt_scaling::blocks_1x128:
-          return CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
-        case lt_scaling::blocks_128x128:
-          return CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
-        default:
-          return CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+        case lt_scaling::vector: return CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+        case lt_scaling::blocks_1x128: return CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+        case lt_scaling::blocks_128x128: return CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
+        default: return CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
       }
     };
     if (!extras_.scales_are_operands()) return;

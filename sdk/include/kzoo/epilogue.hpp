@@ -56,32 +56,23 @@ struct epilogue {
   static __host__ __device__ float applied(const stage& s, float x, int row, int col) {
     constexpr float kRootHalf = 0.70710678f, kRootTwoByPi = 0.79788456f, kCubic = 0.044715f;
     switch (s.kind) {
-      case KZOO_STAGE_ADD:
-        return x + element(s, row, col);
-      case KZOO_STAGE_MULTIPLY:
-        return x * element(s, row, col);
-      case KZOO_STAGE_RELU:
-        return fmaxf(x, 0.0f);
-      case KZOO_STAGE_GELU:
-        return 0.5f * x * (1.0f + erff(x * kRootHalf));
+      case KZOO_STAGE_ADD: return x + element(s, row, col);
+      case KZOO_STAGE_MULTIPLY: return x * element(s, row, col);
+      case KZOO_STAGE_RELU: return fmaxf(x, 0.0f);
+      case KZOO_STAGE_GELU: return 0.5f * x * (1.0f + erff(x * kRootHalf));
       case KZOO_STAGE_GELU_TANH:
         return 0.5f * x * (1.0f + tanhf(kRootTwoByPi * (x + kCubic * x * x * x)));
-      case KZOO_STAGE_SILU:
-        return x / (1.0f + expf(-x));
-      default:
-        return fminf(fmaxf(x, s.low), s.high);
+      case KZOO_STAGE_SILU: return x / (1.0f + expf(-x));
+      default: return fminf(fmaxf(x, s.low), s.high);
     }
   }
   // The element of a stage's operand for element (row, col) of C; not checked.
   static __host__ __device__ float element(const stage& s, int row, int col) {
     const std::ptrdiff_t at = row * s.row_step + col * s.col_step;
     switch (s.type) {
-      case KZOO_F16:
-        return static_cast<float>(static_cast<const __half*>(s.operand)[at]);
-      case KZOO_BF16:
-        return static_cast<float>(static_cast<const __nv_bfloat16*>(s.operand)[at]);
-      default:
-        return static_cast<const float*>(s.operand)[at];
+      case KZOO_F16: return static_cast<float>(static_cast<const __half*>(s.operand)[at]);
+      case KZOO_BF16: return static_cast<float>(static_cast<const __nv_bfloat16*>(s.operand)[at]);
+      default: return static_cast<const float*>(s.operand)[at];
     }
   }
 };

@@ -333,14 +333,13 @@ namespace py = pybind11;
 #define AT_CUDA_CHECK(CALL) C10_CUDA_CHECK(CALL)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(::kzoo::tensors::cudaGetLastError())
 
-#define KZOO_DISPATCHED(TYPE, NAME, ...)                                    \
-  [&] {                                                                     \
-    const ::at::ScalarType kzoo_type = TYPE;                                \
-    switch (kzoo_type) {                                                    \
-      __VA_ARGS__                                                           \
-      default:                                                              \
-        ::kzoo::tensors::fail(NAME, " is not implemented for ", kzoo_type); \
-    }                                                                       \
+#define KZOO_DISPATCHED(TYPE, NAME, ...)                                           \
+  [&] {                                                                            \
+    const ::at::ScalarType kzoo_type = TYPE;                                       \
+    switch (kzoo_type) {                                                           \
+      __VA_ARGS__                                                                  \
+      default: ::kzoo::tensors::fail(NAME, " is not implemented for ", kzoo_type); \
+    }                                                                              \
   }()
 #define KZOO_CASE(TYPE, ...)                                               \
   case TYPE: {                                                             \

@@ -42,22 +42,14 @@ number_type type_of(const argument& a, kzoo_type c) {
 template <class Number>
 parameter as_parameter(number_type type, Number number) {
   switch (type) {
-    case number_type::i8:
-      return parameter(static_cast<std::int8_t>(number));
-    case number_type::i16:
-      return parameter(static_cast<std::int16_t>(number));
-    case number_type::i32:
-      return parameter(static_cast<std::int32_t>(number));
-    case number_type::i64:
-      return parameter(static_cast<std::int64_t>(number));
-    case number_type::f16:
-      return parameter(__half(static_cast<float>(number)));
-    case number_type::bf16:
-      return parameter(__nv_bfloat16(static_cast<float>(number)));
-    case number_type::f64:
-      return parameter(static_cast<double>(number));
-    default:
-      return parameter(static_cast<float>(number));
+    case number_type::i8: return parameter(static_cast<std::int8_t>(number));
+    case number_type::i16: return parameter(static_cast<std::int16_t>(number));
+    case number_type::i32: return parameter(static_cast<std::int32_t>(number));
+    case number_type::i64: return parameter(static_cast<std::int64_t>(number));
+    case number_type::f16: return parameter(__half(static_cast<float>(number)));
+    case number_type::bf16: return parameter(__nv_bfloat16(static_cast<float>(number)));
+    case number_type::f64: return parameter(static_cast<double>(number));
+    default: return parameter(static_cast<float>(number));
   }
 }
 
@@ -163,26 +155,17 @@ void loaded_kernel::launch(const kzoo_arguments& args) const {
     const double scales = (problem_.scale_a == 0 ? 1 : problem_.scale_a) *
                           (problem_.scale_b == 0 ? 1 : problem_.scale_b);
     switch (a.kind) {
-      case argument_kind::a:
-        return parameter(args.a);
-      case argument_kind::b:
-        return parameter(args.b);
-      case argument_kind::c:
-        return parameter(args.c);
-      case argument_kind::workspace:
-        return parameter(args.workspace);
-      case argument_kind::operand:
-        return parameter(args.operands[a.map]);
-      case argument_kind::null:
-        return parameter(static_cast<void*>(nullptr));
+      case argument_kind::a: return parameter(args.a);
+      case argument_kind::b: return parameter(args.b);
+      case argument_kind::c: return parameter(args.c);
+      case argument_kind::workspace: return parameter(args.workspace);
+      case argument_kind::operand: return parameter(args.operands[a.map]);
+      case argument_kind::null: return parameter(static_cast<void*>(nullptr));
       case argument_kind::alpha:
         return as_parameter(type_of(a, variant_.type_c), problem_.alpha * scales);
-      case argument_kind::beta:
-        return as_parameter(type_of(a, variant_.type_c), problem_.beta);
-      case argument_kind::value:
-        return as_parameter(a.type, plan_.values[index]);
-      default:
-        return parameter(make_tensor_map(manifest_.maps[a.map], problem_, args));
+      case argument_kind::beta: return as_parameter(type_of(a, variant_.type_c), problem_.beta);
+      case argument_kind::value: return as_parameter(a.type, plan_.values[index]);
+      default: return parameter(make_tensor_map(manifest_.maps[a.map], problem_, args));
     }
   };
   std::vector<parameter> parameters;

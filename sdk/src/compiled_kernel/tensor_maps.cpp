@@ -11,34 +11,24 @@ namespace {
 
 CUtensorMapDataType data_type(kzoo_type type) {
   switch (type) {
-    case KZOO_F16:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case KZOO_BF16:
-      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case KZOO_F64:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-    case KZOO_I32:
-      return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    case KZOO_F16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case KZOO_BF16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case KZOO_F64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+    case KZOO_I32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
     case KZOO_I8:
     case KZOO_E4M3:
     case KZOO_E5M2:
-    case KZOO_I4:
-      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    default:
-      return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case KZOO_I4: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    default: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   }
 }
 
 CUtensorMapSwizzle swizzle(std::uint32_t bytes) {
   switch (bytes) {
-    case 32:
-      return CU_TENSOR_MAP_SWIZZLE_32B;
-    case 64:
-      return CU_TENSOR_MAP_SWIZZLE_64B;
-    case 128:
-      return CU_TENSOR_MAP_SWIZZLE_128B;
-    default:
-      return CU_TENSOR_MAP_SWIZZLE_NONE;
+    case 32: return CU_TENSOR_MAP_SWIZZLE_32B;
+    case 64: return CU_TENSOR_MAP_SWIZZLE_64B;
+    case 128: return CU_TENSOR_MAP_SWIZZLE_128B;
+    default: return CU_TENSOR_MAP_SWIZZLE_NONE;
   }
 }
 
@@ -61,8 +51,7 @@ in_memory matrix_of(argument_kind which, const kzoo_problem& p, const kzoo_argum
     case argument_kind::b:
       return {const_cast<void*>(args.b), p.type_b, (b_transposed ? p.k : p.n) / in_word,
               groups * (b_transposed ? p.n : p.k), p.ldb / in_word};
-    default:
-      return {args.c, p.type_c, p.n, p.m, p.ldc};
+    default: return {args.c, p.type_c, p.n, p.m, p.ldc};
   }
 }
 

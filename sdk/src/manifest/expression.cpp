@@ -235,40 +235,21 @@ std::int64_t expression::apply(const step& s, std::int64_t a, std::int64_t b) co
   std::int64_t result = 0;
   bool overflow = false;
   switch (s.what) {
-    case operation::number:
-      return s.value;
-    case operation::variable:
-      break;  // evaluate() has its value
-    case operation::negate:
-      overflow = __builtin_sub_overflow(std::int64_t{0}, a, &result);
-      break;
-    case operation::logical_not:
-      return a == 0;
-    case operation::equal:
-      return a == b;
-    case operation::not_equal:
-      return a != b;
-    case operation::less:
-      return a < b;
-    case operation::less_equal:
-      return a <= b;
-    case operation::greater:
-      return a > b;
-    case operation::greater_equal:
-      return a >= b;
-    case operation::logical_and:
-      return a != 0 && b != 0;
-    case operation::logical_or:
-      return a != 0 || b != 0;
-    case operation::add:
-      overflow = __builtin_add_overflow(a, b, &result);
-      break;
-    case operation::subtract:
-      overflow = __builtin_sub_overflow(a, b, &result);
-      break;
-    case operation::multiply:
-      overflow = __builtin_mul_overflow(a, b, &result);
-      break;
+    case operation::number: return s.value;
+    case operation::variable: break;  // evaluate() has its value
+    case operation::negate: overflow = __builtin_sub_overflow(std::int64_t{0}, a, &result); break;
+    case operation::logical_not: return a == 0;
+    case operation::equal: return a == b;
+    case operation::not_equal: return a != b;
+    case operation::less: return a < b;
+    case operation::less_equal: return a <= b;
+    case operation::greater: return a > b;
+    case operation::greater_equal: return a >= b;
+    case operation::logical_and: return a != 0 && b != 0;
+    case operation::logical_or: return a != 0 || b != 0;
+    case operation::add: overflow = __builtin_add_overflow(a, b, &result); break;
+    case operation::subtract: overflow = __builtin_sub_overflow(a, b, &result); break;
+    case operation::multiply: overflow = __builtin_mul_overflow(a, b, &result); break;
     case operation::divide:
     case operation::remainder:
       if (b == 0) refuse("division by zero");
@@ -279,10 +260,8 @@ std::int64_t expression::apply(const step& s, std::int64_t a, std::int64_t b) co
       if (b == 0) refuse("division by zero");
       if (b < 0) refuse("ceil_div by a negative number");
       return a / b + (a % b > 0 ? 1 : 0);
-    case operation::min:
-      return std::min(a, b);
-    case operation::max:
-      return std::max(a, b);
+    case operation::min: return std::min(a, b);
+    case operation::max: return std::max(a, b);
   }
   if (overflow) refuse("overflow of 64 bits");
   return result;

@@ -160,14 +160,10 @@ std::pair<std::int64_t, std::int64_t> range_of(number_type type) {
   using i32 = std::numeric_limits<std::int32_t>;
   using i64 = std::numeric_limits<std::int64_t>;
   switch (type) {
-    case number_type::i8:
-      return {-0x80, 0xff};
-    case number_type::i16:
-      return {-0x8000, 0xffff};
-    case number_type::i32:
-      return {i32::min(), i32::max()};
-    default:
-      return {i64::min(), i64::max()};
+    case number_type::i8: return {-0x80, 0xff};
+    case number_type::i16: return {-0x8000, 0xffff};
+    case number_type::i32: return {i32::min(), i32::max()};
+    default: return {i64::min(), i64::max()};
   }
 }
 

@@ -11,49 +11,33 @@ namespace {
 
 const char* name(block_op op) {
   switch (op) {
-    case block_op::barrier:
-      return "__syncthreads";
-    case block_op::count:
-      return "__syncthreads_count";
-    case block_op::conjunction:
-      return "__syncthreads_and";
-    case block_op::disjunction:
-      return "__syncthreads_or";
+    case block_op::barrier: return "__syncthreads";
+    case block_op::count: return "__syncthreads_count";
+    case block_op::conjunction: return "__syncthreads_and";
+    case block_op::disjunction: return "__syncthreads_or";
   }
   return "?";
 }
 
 const char* name(warp_op op) {
   switch (op) {
-    case warp_op::sync:
-      return "__syncwarp";
-    case warp_op::exchange:
-      return "__shfl_sync";
-    case warp_op::ballot:
-      return "a warp vote";
-    case warp_op::match:
-      return "__match_any_sync";
-    default:
-      return "a warp reduction";
+    case warp_op::sync: return "__syncwarp";
+    case warp_op::exchange: return "__shfl_sync";
+    case warp_op::ballot: return "a warp vote";
+    case warp_op::match: return "__match_any_sync";
+    default: return "a warp reduction";
   }
 }
 
 std::string operation_text(const thread& t) {
   switch (t.waits) {
-    case wait_kind::barrier:
-      return name(t.barrier);
-    case wait_kind::mbarrier:
-      return sm90::wait_text(t);
-    case wait_kind::named_barrier:
-      return sm90::named_barrier_text(t);
-    case wait_kind::warpgroup:
-      return "wgmma_wait()";
-    case wait_kind::registers:
-      return sm90::registers_text(t);
-    case wait_kind::cluster:
-      return "cluster_sync()";
-    default:
-      break;
+    case wait_kind::barrier: return name(t.barrier);
+    case wait_kind::mbarrier: return sm90::wait_text(t);
+    case wait_kind::named_barrier: return sm90::named_barrier_text(t);
+    case wait_kind::warpgroup: return "wgmma_wait()";
+    case wait_kind::registers: return sm90::registers_text(t);
+    case wait_kind::cluster: return "cluster_sync()";
+    default: break;
   }
   if (t.collective == warp_op::together) return t.work->name;
   char mask[32];

@@ -12,28 +12,19 @@ namespace {
 std::uint32_t combine(warp_op op, std::uint32_t a, std::uint32_t b) {
   const auto signed_less = static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b);
   switch (op) {
-    case warp_op::add:
-      return a + b;
-    case warp_op::min_signed:
-      return signed_less ? a : b;
-    case warp_op::max_signed:
-      return signed_less ? b : a;
-    case warp_op::min_unsigned:
-      return std::min(a, b);
-    case warp_op::max_unsigned:
-      return std::max(a, b);
-    case warp_op::bit_and:
-      return a & b;
-    case warp_op::bit_or:
-      return a | b;
-    case warp_op::bit_xor:
-      return a ^ b;
+    case warp_op::add: return a + b;
+    case warp_op::min_signed: return signed_less ? a : b;
+    case warp_op::max_signed: return signed_less ? b : a;
+    case warp_op::min_unsigned: return std::min(a, b);
+    case warp_op::max_unsigned: return std::max(a, b);
+    case warp_op::bit_and: return a & b;
+    case warp_op::bit_or: return a | b;
+    case warp_op::bit_xor: return a ^ b;
     case warp_op::sync:
     case warp_op::exchange:
     case warp_op::ballot:
     case warp_op::match:
-    case warp_op::together:
-      break;
+    case warp_op::together: break;
   }
   return 0;
 }
@@ -69,26 +60,20 @@ static void work_out(const warp_group& group, thread* lanes) {
     if (!in(group.mask, lane)) continue;
     std::uint64_t& result = lanes[lane].value;
     switch (group.op) {
-      case warp_op::sync:
-        result = 0;
-        break;
+      case warp_op::sync: result = 0; break;
       case warp_op::exchange: {
         const unsigned source = lanes[lane].source;
         result = in(group.mask, source) ? given[source] : ~0ull;
         break;
       }
-      case warp_op::ballot:
-        result = ballot;
-        break;
+      case warp_op::ballot: result = ballot; break;
       case warp_op::match:
         result = 0;
         for (unsigned other = 0; other < 32; ++other) {
           if (in(group.mask, other) && given[other] == given[lane]) result |= 1ull << other;
         }
         break;
-      default:
-        result = reduced;
-        break;
+      default: result = reduced; break;
     }
   }
 }

@@ -19,13 +19,10 @@ constexpr int kRows = 64;
 int bytes_of(operand_type type) {
   switch (type) {
     case operand_type::f16:
-    case operand_type::bf16:
-      return 2;
-    case operand_type::tf32:
-      return 4;
+    case operand_type::bf16: return 2;
+    case operand_type::tf32: return 4;
     case operand_type::e4m3:
-    case operand_type::e5m2:
-      break;
+    case operand_type::e5m2: break;
   }
   return 1;
 }
@@ -71,19 +68,13 @@ float value_of(operand_type type, const unsigned char* from) {
   std::uint16_t half = 0;
   std::uint32_t word = 0;
   switch (type) {
-    case operand_type::f16:
-      std::memcpy(&half, from, sizeof half);
-      return fp16_bits_to_float(half);
-    case operand_type::bf16:
-      std::memcpy(&half, from, sizeof half);
-      return bf16_bits_to_float(half);
+    case operand_type::f16: std::memcpy(&half, from, sizeof half); return fp16_bits_to_float(half);
+    case operand_type::bf16: std::memcpy(&half, from, sizeof half); return bf16_bits_to_float(half);
     case operand_type::tf32:
       std::memcpy(&word, from, sizeof word);
       return truncate_to_tf32(std::bit_cast<float>(word));
-    case operand_type::e4m3:
-      return e4m3_bits_to_float(*from);
-    case operand_type::e5m2:
-      break;
+    case operand_type::e4m3: return e4m3_bits_to_float(*from);
+    case operand_type::e5m2: break;
   }
   return e5m2_bits_to_float(*from);
 }
