@@ -156,7 +156,10 @@ concept takes_a_batch = requires(const Kernel& kernel, const kzoo::gemm_batch<fl
 TEST_CASE("each candidate of the model computes a batch", "[dispatch]") {
   CHECK(run_batch<kzoo::layout::nn>(36, 68, 32, 0) == kTiles + 1);  // and every_type's smem
   CHECK(run_batch<kzoo::layout::nn>(33, 35, 34, 1) == kTiles + 1);
-  CHECK(run_batch<kzoo::layout::tn>(36, 36, 32, 0) == 1);
+  // The largest tile reads no transposed operand.
+  CHECK(run_batch<kzoo::layout::nt>(36, 68, 32, 0) == kTiles);
+  CHECK(run_batch<kzoo::layout::tn>(36, 36, 32, 0) == kTiles);
+  CHECK(run_batch<kzoo::layout::tt>(33, 35, 34, 1) == kTiles);
   // The SDK would give it a whole batch, and its schedule may divide tiles.
   STATIC_REQUIRE(!takes_a_batch<repacked::variant<std::tuple_element_t<0, tile_types>, true>>);
 }

@@ -11,7 +11,7 @@ class variant {
   static constexpr bool batches = true;
 
   static const char* supports(const kzoo_device& d) {
-    return architecture_of(d) != nullptr ? nullptr : "it is built for sm_90a alone";
+    return architecture_of(d) ? nullptr : "it is built for sm_90a alone";
   }
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     return kernels::choose(modelled(p), modelled(d)) ? nullptr

@@ -66,7 +66,7 @@ class tiled {
  public:
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d, const choice& c) {
     const kzoo_problem whole = c.beyond.whole_tiles(p);
-    const repacked::packing copies(whole, c.packed);
+    const repacked::packing copies = c.copies(whole);
     std::size_t turns =
         split_k::product<Tile>::workspace_bytes(schedule(whole, d, c.tile, c.splits));
     if (c.beyond.rows > 0)
@@ -76,8 +76,9 @@ class tiled {
     return copies.bytes() + turns;
   }
   tiled(const kzoo_problem& p, const kzoo_device& d, const choice& c)
-      : tiled(c, repacked::packing(c.beyond.whole_tiles(p), c.packed),
+      : tiled(c, c.copies(c.beyond.whole_tiles(p)),
               schedule(c.beyond.whole_tiles(p), d, c.tile, c.splits)) {
+    prepare(kzoo::layout_of(p));
     if (beyond_.rows > 0) bottom_.emplace(beyond_.bottom(p), d);
     if (beyond_.cols > 0) right_.emplace(beyond_.right(p), d);
   }
@@ -86,15 +87,36 @@ class tiled {
     const int m = g.m - beyond_.rows, n = g.n - beyond_.cols;
     kzoo_arguments beside = args;
     beside.workspace = static_cast<unsigned char*>(args.workspace) + copies_bytes_;
-    tiles_.run(part_of(g, 0, m, 0, n), args, true);
+    if constexpr (in_place<Tile>(kLayout)) {
+      if (copies_bytes_ == 0) {
+        tiles_.run_in_place(part_of(g, 0, m, 0, n), args);
+      } else {
+        tiles_.run(part_of(g, 0, m, 0, n), args, true);
+      }
+    } else {
+      tiles_.run(part_of(g, 0, m, 0, n), args, true);
+    }
     if (bottom_) bottom_->run(part_of(g, m, beyond_.rows, 0, g.n), beside, true);
     if (right_) right_->run(part_of(g, 0, m, n, beyond_.cols), beside, true);
   }
-  void run_at_once(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
-    tiles_.run_at_once(all, args);
+  template <kzoo::layout kLayout>
+  void run_at_once(const kzoo::gemm_batch<float, kLayout>& all, const kzoo_arguments& args) const {
+    if constexpr (in_place<Tile>(kLayout)) tiles_.run_in_place(all, args);
   }
 
  private:
+  static void prepare(kzoo::layout layout) {
+    const auto if_it_is = [&]<kzoo::layout kLayout>() {
+      if constexpr (in_place<Tile>(kLayout)) {
+        if (layout == kLayout) split_k::product<Tile>::template prepare<kLayout>();
+      }
+    };
+    [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+      (if_it_is.template operator()<kzoo::kLayouts[kIndex]>(), ...);
+    }
+    (std::make_index_sequence<kzoo::kLayouts.size()>{});
+  }
+
   tiled(const choice& c, const repacked::packing& copies, const common::stream_k& work)
       : beyond_(c.beyond), copies_bytes_(copies.bytes()), tiles_(copies, work) {}
 
@@ -111,8 +133,8 @@ class chosen {
  public:
   // Nothing where no kernel can do the problem.
   static std::optional<choice> choose(const kzoo_problem& p, const kzoo_device& d) {
-    const architecture* of = architecture_of(d);
-    if (of == nullptr) return std::nullopt;
+    const std::optional<architecture> of = architecture_of(d);
+    if (!of) return std::nullopt;
     const model all(p, d, *of, kMaySplit);
     return all.best() == nullptr ? std::nullopt : std::optional(*all.best());
   }
@@ -122,17 +144,13 @@ class chosen {
         return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
           return tiled<Tile>::workspace_bytes(p, d, c);
         });
-      case kernel::pipelined:
-        return large::workspace_bytes(p, d);
-      case kernel::few_rows:
-        return rows_kernel::workspace_bytes(p, d);
-      case kernel::few_columns:
-        return columns_kernel::workspace_bytes(p, d);
+      case kernel::pipelined: return large::workspace_bytes(p, d);
+      case kernel::few_rows: return rows_kernel::workspace_bytes(p, d);
+      case kernel::few_columns: return columns_kernel::workspace_bytes(p, d);
       case kernel::split_fp16:
         if constexpr (kMaySplit) return split::workspace_bytes(p, d);
         break;
-      case kernel::general:
-        break;
+      case kernel::general: break;
     }
     return 0;
   }
@@ -144,20 +162,13 @@ class chosen {
           kernel_.template emplace<tiled<Tile>>(p, d, c);
         });
         break;
-      case kernel::pipelined:
-        kernel_.template emplace<large>(p, d);
-        break;
-      case kernel::few_rows:
-        kernel_.template emplace<rows_kernel>(p, d);
-        break;
-      case kernel::few_columns:
-        kernel_.template emplace<columns_kernel>(p, d);
-        break;
+      case kernel::pipelined: kernel_.template emplace<large>(p, d); break;
+      case kernel::few_rows: kernel_.template emplace<rows_kernel>(p, d); break;
+      case kernel::few_columns: kernel_.template emplace<columns_kernel>(p, d); break;
       case kernel::split_fp16:
         if constexpr (kMaySplit) kernel_.template emplace<split>(p, d);
         break;
-      case kernel::general:
-        break;
+      case kernel::general: break;
     }
   }
 

@@ -17,12 +17,18 @@ enum class kernel { tiles, pipelined, few_rows, few_columns, split_fp16, general
 
 struct choice {
   kernel which;
-  double us;             // predicted
-  int tile = 0;          // of tile_types
-  int splits = 1;        // parts of K; 0: stream-K
-  bool packed = false;   // ragged operands are copied, and not only transposed ones
-  edges beyond{};        // rows and columns of C that skinny computes
+  double us;       // predicted
+  int tile = 0;    // of tile_types
+  int splits = 1;  // parts of K; 0: stream-K
+  bool packed =
+      false;       // what cannot be read 16 bytes at a time is copied; else it is read in place
+  edges beyond{};  // rows and columns of C that skinny computes
   bool at_once = false;  // all products of a batch in one launch
+
+  // Of tiles of problem p.
+  repacked::packing copies(const kzoo_problem& p) const {
+    return packed ? repacked::packing(p, true) : repacked::packing();
+  }
 };
 
 // The schedule of tile number `tile`.
@@ -92,16 +98,20 @@ class model {
       if (columns_kernel::supports(beyond.right(p_), d_) != nullptr) return;  // the same
       edges_us += of_.beside_us + columns_us(beyond.right(p_));
     }
-    // What is not transposed is copied only if it cannot be read 16 bytes at a time.
-    const repacked::packing all(p, true), transposed(p, false);
+    const repacked::packing all(p, true);
     const common::stream_k whole = schedule(p, d_, tile, 1);
     const double alone = of_.alone[static_cast<std::size_t>(tile)];
     for (const bool packed : {false, true}) {
-      const repacked::packing& copies = packed ? all : transposed;
-      if (packed && all.bytes() == transposed.bytes()) continue;  // nothing is ragged
-      const bool ragged = all.bytes() != transposed.bytes() && !copies.any();
-      const double efficiency = of_.tile_efficiency[static_cast<std::size_t>(tile)] *
-                                (ragged ? of_.ragged[static_cast<std::size_t>(tile)] : 1);
+      const repacked::packing copies = packed ? all : repacked::packing();
+      if (packed ? !all.any() : !in_place<Tile>(layout_)) continue;
+      const operands read{.a_transposed = !packed && kzoo::is_a_transposed(layout_),
+                          .b_transposed = !packed && kzoo::is_b_transposed(layout_)};
+      const bool ragged = !packed && is_ragged(p, Tile::kBK);
+      // Each operand that is not transposed then comes 4 bytes at a time, too.
+      const int straight = int(kzoo::is_a_transposed(layout_)) + !kzoo::is_b_transposed(layout_);
+      const double efficiency =
+          of_.tile_efficiency[static_cast<std::size_t>(tile)] *
+          (ragged ? std::pow(of_.ragged[static_cast<std::size_t>(tile)], straight) : 1);
       for (int splits = 0; splits <= split_k::kMostSplits; ++splits) {
         // A part has two k tiles at least, so that there is something to overlap.
         if (splits > 1 && splits > whole.k_tiles / 2) continue;
@@ -114,7 +124,7 @@ class model {
         const double each_us =
             stores_us(p, tile) + (ragged ? overhang_us<Tile>(p, work, splits, of_k_tile_us) : 0);
         add({.which = kernel::tiles,
-             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us, alone) + each_us +
+             .us = tiles_us<Tile>(p, read, work, splits, of_k_tile_us, alone) + each_us +
                    copies_us(copies) + edges_us,
              .tile = tile,
              .splits = splits,
@@ -123,7 +133,7 @@ class model {
         if (products_ == 1 || splits != 1 || copies.any() || edges_us > 0) continue;
         if (products_ > kMostAtOnce) continue;  // gridDim.y cannot count them
         add({.which = kernel::tiles,
-             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us, alone, products_) +
+             .us = tiles_us<Tile>(p, read, work, splits, of_k_tile_us, alone, products_) +
                    products_ * each_us,
              .tile = tile,
              .at_once = true});
@@ -131,9 +141,27 @@ class model {
     }
   }
 
+  // How the kernel reads them.
+  struct operands {
+    bool a_transposed = false, b_transposed = false;
+  };
+  // Whether what the kernel does not transpose cannot be copied 16 bytes at a time.
+  bool is_ragged(const kzoo_problem& p, int k_tile) const {
+    const auto lines = [](std::int64_t size, std::int64_t ld) {
+      return size % 4 == 0 && ld % 4 == 0;
+    };
+    const bool straight_a = kzoo::is_a_transposed(layout_),
+               straight_b = !kzoo::is_b_transposed(layout_);
+    return p.k % k_tile != 0 || ((straight_a || straight_b) && p.alignment % 16 != 0) ||
+           (straight_a && !lines(p.m, p.lda)) || (straight_b && !lines(p.n, p.ldb));
+  }
+
+  static bool has_vectors_of_c(const kzoo_problem& p) {
+    return p.n % 4 == 0 && p.ldc % 4 == 0 && p.alignment % 16 == 0;
+  }
   // What stores of C take that cannot be of 16 bytes.
   double stores_us(const kzoo_problem& p, int tile) const {
-    if (p.n % 4 == 0 && p.ldc % 4 == 0 && p.alignment % 16 == 0) return 0;
+    if (has_vectors_of_c(p)) return 0;
     return double(p.m) * double(p.n) / sms_ / of_.elements_per_us[static_cast<std::size_t>(tile)];
   }
   // How much longer the tiles at the right take that are partly outside, as measured.
@@ -158,36 +186,53 @@ class model {
     return kMost == 1 ? 1 : 1 + (1 / alone - 1) * (kMost - blocks) / (kMost - 1);
   }
   template <class Tile>
-  double tiles_us(const kzoo_problem& p, const common::stream_k& work, int splits,
-                  double of_k_tile_us, double alone, double products = 1) const {
-    const double tiles = work.tiles() * products;
-    double fmas_us = 0, waves = 0;
-    if (splits == 0) {  // an equal share for each SM
+  double tiles_us(const kzoo_problem& p, const operands& read, const common::stream_k& work,
+                  int splits, double of_k_tile_us, double alone, double products = 1) const {
+    const double tiles = work.tiles() * products, wave = double(Tile::kBlocksPerSm) * sms_;
+    double fmas_us = 0, waves = 0, last = 0;  // blocks of an SM in the last wave
+    double k_tiles = work.k_tiles;            // of a block
+    if (splits == 0) {                        // an equal share for each SM
       fmas_us = std::ceil(tiles * work.k_tiles / sms_) * of_k_tile_us;
       // A share of stream-K may begin in one tile and end in the next: one more start.
-      waves = std::ceil(tiles / (Tile::kBlocksPerSm * sms_)) + (work.sk_blocks > 0 ? 1 : 0);
+      waves = std::ceil(tiles / wave) + (work.sk_blocks > 0 ? 1 : 0);
+      last = Tile::kBlocksPerSm;
     } else {
-      const double part_us = std::ceil(double(work.k_tiles) / splits) * of_k_tile_us;
-      const double wave = double(Tile::kBlocksPerSm) * sms_, blocks = tiles * splits;
+      k_tiles = std::ceil(k_tiles / splits);
+      const double blocks = tiles * splits;
       const double whole = std::floor(blocks / wave), rest = blocks - whole * wave;
-      const double on_an_sm = std::ceil(rest / sms_);  // of the last wave
-      fmas_us = (whole * Tile::kBlocksPerSm + on_an_sm * slower<Tile>(on_an_sm, alone)) * part_us;
+      const double on_an_sm = std::ceil(rest / sms_);
+      fmas_us = (whole * Tile::kBlocksPerSm + on_an_sm * slower<Tile>(on_an_sm, alone)) * k_tiles *
+                of_k_tile_us;
       waves = std::ceil(blocks / wave);
+      last = on_an_sm > 0 ? on_an_sm : Tile::kBlocksPerSm;
     }
+    // Blocks of an SM store while others multiply, but for those of the last wave.
+    const double stored_us =
+        (waves - 1 + last) * 4 * Tile::kBM * Tile::kBN / of_.stored_bytes_per_us;
     const double shared = splits == 0 ? work.sk_tiles() : splits > 1 ? tiles : 0;
     const double each =
         splits == 0 ? std::ceil(work.sk_blocks / std::max(shared, 1.0)) + 1 : splits;
     const double l2_us =
         (4.0 * tiles * work.k_tiles * Tile::kBK * (Tile::kBM + Tile::kBN)) / of_.l2_bytes_per_us;
-    const double a_bytes = 4 * static_cast<double>(p.m) * static_cast<double>(p.k) * products;
-    const double a_us =
-        a_bytes / of_.a_bytes_per_us + a_bytes * (work.cols - 1) / of_.a_again_bytes_per_us;
+    // What is transposed on its way to shared memory comes 4 bytes at a time.
+    const auto transposing_us = [&](std::int64_t size, int times) {
+      const double bytes = 4 * static_cast<double>(size) * static_cast<double>(p.k) * products;
+      return bytes / of_.a_bytes_per_us + bytes * (times - 1) / of_.a_again_bytes_per_us;
+    };
+    const double a_us = (read.a_transposed ? 0 : transposing_us(p.m, work.cols)) +
+                        (read.b_transposed ? transposing_us(p.n, work.rows) : 0);
     const double start_us = of_.launch_us + of_.start_us + (waves - 1) * of_.wave_us;
+    // What takes less time is hidden behind the rest, but for one k tile: the first of a block's
+    // copies, or its last FMAs.
+    const double read_us = 4 * double(p.k) * double(p.m + p.n) * products / of_.dram_bytes_per_us;
+    const double loads_us = std::max({l2_us, read_us, a_us});
+    const double loop_us =
+        std::max(fmas_us, loads_us) + std::min(fmas_us, loads_us) / std::max(k_tiles, 1.0);
     const double parts_us =
         std::max(std::ceil(each / split_k::kPartsAtOnce<Tile>) * of_.part_us,
                  each * Tile::kBM * Tile::kBN * sizeof(float) / of_.part_bytes_per_us);
     const double fixup_us = shared > 0 ? of_.fixup_us + parts_us : 0;
-    return start_us + std::max({fmas_us, l2_us, dram_us(p) * products, a_us}) + fixup_us;
+    return start_us + std::max(loop_us + stored_us, dram_us(p) * products) + fixup_us;
   }
 
   // The kernel of the large tile, where its operands can be read 16 bytes at a time.
@@ -202,7 +247,7 @@ class model {
       return;
     const common::stream_k work = schedule(p_, d_, 0, 0);
     add({.which = kernel::pipelined,
-         .us = tiles_us<Tile>(p_, work, 0, k_tile_us<Tile>(of_.pipelined_efficiency), 1) +
+         .us = tiles_us<Tile>(p_, {}, work, 0, k_tile_us<Tile>(of_.pipelined_efficiency), 1) +
                (work.sk_blocks > 0 ? of_.launch_us : 0) +  // adds up parts in a second launch
                copies_us(copies)});
   }
@@ -222,9 +267,11 @@ class model {
     const std::size_t size = few <= 1 ? 0 : few <= 4 ? 1 : few <= 8 ? 2 : 3;
     const bool ragged = p.alignment % 16 != 0 || line % 4 != 0 || (along_k ? p.k : wide) % 4 != 0;
     const double blocks = std::ceil(double(of.sums()) * of.parts / sms_);
-    const double stages = std::ceil(double(std::min<std::int64_t>(of.steps, p.k)) / skinny::kLines);
+    // Along K a stage has kStrip steps, however few there are.
+    const std::int64_t steps = along_k ? of.steps : std::min<std::int64_t>(of.steps, p.k);
+    const double stages = std::ceil(double(steps) / skinny::kLines);
     const double stage_us = (along_k ? of_.dots_us : of_.strips_us)[size];
-    return blocks * stages * stage_us * (ragged ? of_.ragged_stages : 1) +
+    return blocks * (stages * stage_us * (ragged ? of_.ragged_stages : 1) + of_.block_us[size]) +
            (of.parts > 1 ? of.parts * of_.stage_sums_us[size] : 0);
   }
   template <class Variant>
@@ -252,9 +299,11 @@ class model {
     const double shares = few ? std::max(most, 1.0) : 1;
     if (few) tile_us *= kHalfTheRate;
     const double products_us = std::max(tiles / clusters, 1 / shares) * tile_us;
+    const double stored_bytes_per_us =
+        has_vectors_of_c(p_) ? of_.split_stored_bytes_per_us : of_.split_ragged_bytes_per_us;
     add({.which = kernel::split_fp16,
          .us = of_.split_us + 8 * k * (m + n) / of_.split_pass_bytes_per_us +
-               std::max(products_us, 4 * m * n / of_.split_stored_bytes_per_us) +
+               std::max(products_us, 4 * m * n / stored_bytes_per_us) +
                (shares - 1) * of_.split_share_us + copies_us(repacked::packing(p_, false))});
   }
 
@@ -280,6 +329,7 @@ class model {
   const kzoo_problem& p_;
   const kzoo_device& d_;
   const architecture& of_;
+  kzoo::layout layout_ = kzoo::layout_of(p_);
   double sms_, products_;
   std::vector<choice> candidates_;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// The tiles of split_k's kernel that are chosen from, the largest first.
+// The tiles of split_k's kernel that are chosen from, the largest first; then two without slices,
+// whose blocks end sooner: for a short K.
 
 #include <fast_fp32/repacked/repacked.hpp>
 #include <fp32/14_pipelined/pipelined.hpp>
@@ -16,10 +17,19 @@ using tile_types = std::tuple<split_k::tiling<128, 256, 16, 64, 64, 16, 8, 5, 1,
                               split_k::tiling<128, 64, 32, 64, 64, 16, 8, 4, 4, 1>,
                               split_k::tiling<64, 64, 32, 64, 64, 16, 8, 4, 4, 2>,
                               split_k::tiling<64, 32, 32, 64, 32, 8, 8, 4, 4, 3>,
-                              split_k::tiling<32, 32, 32, 32, 32, 8, 4, 4, 4, 4>>;
+                              split_k::tiling<32, 32, 32, 32, 32, 8, 4, 4, 4, 4>,
+                              split_k::tiling<128, 64, 16, 64, 32, 8, 8, 3, 1, 3>,
+                              split_k::tiling<64, 64, 16, 64, 32, 8, 8, 3, 1, 6>>;
 // pipelined's kernel with the first of these tiles: its main loop is 2 % faster than split_k's.
 using pipelined_kernel = pipelined::variant<128, 256, 16, 5, 1>;
 inline constexpr int kTiles = std::tuple_size_v<tile_types>;
+
+// Whether a tile's kernel is built for operands that lie in memory like this. The largest tile has
+// no registers for the addresses of rows that it transposes.
+template <class Tile>
+constexpr bool in_place(kzoo::layout layout) {
+  return layout == kzoo::layout::nn || Tile::kBN <= 128;
+}
 
 // Calls body(std::type_identity<Tile>) for tile number i.
 template <class Body>

@@ -87,6 +87,7 @@ inline __global__ void __launch_bounds__(kThreads)
 // Which operands of a problem are copied.
 class packing {
  public:
+  packing() = default;  // nothing is copied
   // `ragged`: also what is not transposed, and only cannot be read 16 bytes at a time.
   packing(const kzoo_problem& p, bool ragged) : m_(p.m), n_(p.n), k_(p.k) {
     const bool either = p.alignment % 16 != 0 || p.k % kPadding != 0;
@@ -144,7 +145,7 @@ class packing {
   std::int64_t a_size() const { return a_ ? (m_ * padded(k_) + 63) / 64 * 64 : 0; }
   std::int64_t b_size() const { return b_ ? padded(k_) * padded(n_) : 0; }
 
-  std::int64_t m_, n_, k_;
+  std::int64_t m_ = 0, n_ = 0, k_ = 0;
   bool a_ = false, b_ = false;
 };
 

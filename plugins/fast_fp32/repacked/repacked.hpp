@@ -34,9 +34,22 @@ class product {
     product_.run(operands, c, work_, static_cast<unsigned char*>(args.workspace) + packing_.bytes(),
                  stream, dependent && packing_.any());
   }
-  // A batch in one launch, without copies and with a schedule that divides no tile.
-  void run_at_once(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
-    product_.run(all, all, work_, args.workspace, static_cast<kzoo::stream_t>(args.stream));
+  // Without copies: operands in any layout for which the kernel was prepared. A batch has one
+  // launch, and needs a schedule that divides no tile.
+  template <kzoo::layout kLayout>
+  void run_in_place(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
+    run_in_place(kzoo::gemm_batch<float, kLayout>{g, 1, 0, 0, 0}, args);
+  }
+  template <kzoo::layout kLayout>
+  void run_in_place(const kzoo::gemm_batch<float, kLayout>& all, const kzoo_arguments& args) const {
+    const kzoo::gemm<float, kLayout>& g = all.first;
+    const kzoo::gemm_batch<float> c{
+        {g.m, g.n, g.k, 0, 0, g.ldc, nullptr, nullptr, g.c, g.alpha, g.beta},
+        all.count,
+        0,
+        0,
+        all.stride_c};
+    product_.run(all, c, work_, args.workspace, static_cast<kzoo::stream_t>(args.stream));
   }
 
  private:

@@ -68,14 +68,10 @@ class variant : public common::simulated<(BlocksPerSm > 2)> {
   template <class Body>
   static void with_tile(std::int64_t few, const Body& body) {
     switch (rows_for(few)) {
-      case 1:
-        return body(tiling<1, Stages>{});
-      case 4:
-        return body(tiling<4, Stages>{});
-      case 8:
-        return body(tiling<8, Stages>{});
-      default:
-        return body(tiling<16, Stages>{});
+      case 1: return body(tiling<1, Stages>{});
+      case 4: return body(tiling<4, Stages>{});
+      case 8: return body(tiling<8, Stages>{});
+      default: return body(tiling<16, Stages>{});
     }
   }
   template <class Tile, bool kAligned>

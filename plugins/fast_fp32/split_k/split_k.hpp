@@ -6,9 +6,9 @@
 //   here        launch: sums of parts, the last block of a tile adds them up
 
 #include <fast_fp32/common/arrivals.hpp>
+#include <fast_fp32/common/layout_copies.hpp>
 #include <fast_fp32/common/simulated.hpp>
 #include <fp32/15_sliced_k/slices.hpp>
-#include <fp32/common/async_copies.hpp>
 #include <kzoo/dependent_launch.hpp>
 
 #include "schedule.hpp"
@@ -21,10 +21,18 @@ struct tiling
     : sliced_k::sliced<
           common::staged<common::warp_tiling<BM, BN, BK, WM, WN, TM, TN>, Stages, BlocksPerSm>,
           Slices> {
-  using base = typename tiling::sliced;
-  // Of the stages, or afterwards the sums of all slices.
-  static constexpr std::size_t kSharedBytes =
-      std::max(base::kSharedBytes, Slices == 1 ? 0 : sizeof(float) * Slices * BM * BN);
+  // Each stage has A's k tile and B's.
+  template <kzoo::layout kLayout>
+  using b_layout = fast_fp32::b_lines<BK, BN, kzoo::is_b_transposed(kLayout)>;
+  template <kzoo::layout kLayout>
+  static constexpr int kStageOf = tiling::Layout::kSize + b_layout<kLayout>::kSize;  // floats
+  static constexpr int kSumsStride = BN + 4;  // from row to row of the tile of C in shared memory
+  // Of the stages, or afterwards the sums of all slices, or the tile of C.
+  template <kzoo::layout kLayout>
+  static constexpr std::size_t kSharedBytesOf =
+      sizeof(float) * std::max({Stages * kStageOf<kLayout>, Slices == 1 ? 0 : Slices* BM* BN,
+                                BM* kSumsStride});
+  static constexpr std::size_t kSharedBytes = kSharedBytesOf<kzoo::layout::nn>;
 };
 
 __device__ __forceinline__ float4 add(float4 x, float4 y) {
@@ -103,38 +111,50 @@ __device__ __forceinline__ void add_parts(const common::stream_k& work,
   }
 }
 
-// C = alpha sum + beta C for row i, columns j to j + 3 of each lane, where rows of C do not start
-// on 16 bytes: through kOfWarp floats of shared memory, after which neighbouring lanes store
-// neighbouring elements. Where each stores its own four, one by one, each store writes a quarter of
-// 32 sectors.
-inline constexpr int kOfWarp = 4 * 32;
+// C = alpha sum + beta C, where rows of C do not start on 16 bytes: through shared memory, after
+// which each warp stores rows, 32 neighbours at a time. Where each thread stores its own four, one
+// by one, each store writes a quarter of 32 sectors. `own`: the thread's rows; all threads call
+// this.
 template <class Tile, class Coords>
 __device__ __forceinline__ void store_ragged(const kzoo::gemm<float>& g, const Coords& coords,
-                                             int i, int j, float4 four, float* shared) {
-  constexpr int kCols = 4 * Tile::kLanesN;  // of a row of lanes; these are four rows of C apart
-  const int first_row = coords.row0 + coords.row(i) - 4 * coords.lane_row;
-  const int first_col = coords.col0 + coords.col(j) - 4 * coords.lane_col;
-  common::store_vec4(shared + coords.lane_row * kCols + coords.lane_col * 4, four);
-  __syncwarp();
+                                             const float4 (&own)[Tile::kOwnVec4s], float* shared) {
+  constexpr int kPerRow = Tile::kTN / 4, kWarps = Tile::kBlockThreads / 32;
 #pragma unroll
-  for (int at = coords.lane; at < kOfWarp; at += 32)
-    g.store_inside(first_row + at / kCols * 4, first_col + at % kCols, shared[at]);
-  __syncwarp();
+  for (int v = 0; v < Tile::kOwnVec4s; ++v) {
+    const int row = coords.row(Tile::own_row() + v / kPerRow), col = coords.col(v % kPerRow * 4);
+    common::store_vec4(shared + row * Tile::kSumsStride + col, own[v]);
+  }
+  __syncthreads();
+  const int warp = Tile::block_thread() / 32, lane = Tile::block_thread() % 32;
+  const int rows = min(Tile::kBM, g.m - coords.row0), cols = g.n - coords.col0;
+#pragma unroll 4
+  for (int row = warp; row < rows; row += kWarps) {
+#pragma unroll
+    for (int col = lane; col < Tile::kBN; col += 32) {
+      if (col < cols)
+        g.store(coords.row0 + row, coords.col0 + col, shared[row * Tile::kSumsStride + col]);
+    }
+  }
+  __syncthreads();  // the stages are free again
 }
 
-// kAligned: A and B are copied 16 bytes at a time, and K needs no zeros; kAlignedC: C is stored so.
-// `operands` has A and B, g has C; product number blockIdx.y of a batch, whose tiles are then not
-// divided. In a dependent launch, the launch before may write copies of A and B.
-template <class Tile, bool kAligned, bool kAlignedC>
+// kAligned: what is not transposed on its way is copied 16 bytes at a time, and K needs no zeros;
+// kAlignedC: C is stored so. `operands` has A and B, g has C; product number blockIdx.y of a batch,
+// whose tiles are then not divided. In a dependent launch, the launch before may write copies of A
+// and B.
+template <class Tile, bool kAligned, bool kAlignedC, kzoo::layout kLayout>
 __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
-    split_k_kernel(kzoo::gemm_batch<float> all_operands, kzoo::gemm_batch<float> all,
+    split_k_kernel(kzoo::gemm_batch<float, kLayout> all_operands, kzoo::gemm_batch<float> all,
                    common::stream_k work, common::partial_sums<Tile> sums,
                    common::arrivals arrivals) {
   const int product = static_cast<int>(blockIdx.y);
-  const kzoo::gemm<float> operands = all_operands[product], g = all[product];
-  using Layout = typename Tile::Layout;                 // padded
+  const kzoo::gemm<float, kLayout> operands = all_operands[product];
+  const kzoo::gemm<float> g = all[product];
+  using Layout = typename Tile::Layout;  // padded
+  using b_layout = typename Tile::template b_layout<kLayout>;
+  constexpr int kStage = Tile::template kStageOf<kLayout>;
   float* const stages = kzoo::dynamic_shared<float>();  // kStages of (BK, BM) and (BK, BN)
-  float* const last_stage = stages + (Tile::kStages - 1) * Tile::kStage;
+  float* const last_stage = stages + (Tile::kStages - 1) * kStage;
   const int slice_k = Tile::slice() * Tile::kSliceK;  // where the thread's slice of a k tile begins
   const int block = static_cast<int>(blockIdx.x);
   kzoo::release_dependents();
@@ -143,11 +163,11 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     const auto [tile, first, k_tiles] = work.tile_work_at(at, block);
     const auto coords = work.coords_in<Tile>(tile);
 
-    common::async_copies<Tile, kAligned, Tile::kBlockThreads> copies(
+    fast_fp32::async_copies<Tile, kAligned, Tile::kBlockThreads, kLayout> copies(
         operands, Tile::block_thread(), coords.row0, coords.col0, first);
 #pragma unroll 1
     for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) {
-      copies.copy_all(stages + k_tile * Tile::kStage, k_tile < k_tiles);
+      copies.copy_all(stages + k_tile * kStage, k_tile < k_tiles);
       kzoo::commit_group();
       copies.advance(k_tile + 1 < k_tiles);
     }
@@ -155,9 +175,9 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     float *reading = stages, *filling = last_stage;
     float a[2][Tile::kTM], b[2][Tile::kTN];
     const auto read = [&](int k) {  // k step k of the slice; in a stage they are rows of both tiles
-      common::read_fragments<Tile, Layout>(reading + slice_k * Layout::kStride,
-                                           reading + Layout::kSize + slice_k * Tile::kBN, coords, k,
-                                           a[k % 2], b[k % 2]);
+      fast_fp32::read_fragments<Tile, Layout, b_layout::kStride>(
+          reading + slice_k * Layout::kStride,
+          reading + Layout::kSize + slice_k * b_layout::kStride, coords, k, a[k % 2], b[k % 2]);
     };
     const auto wait_for_next_stage = [] {
       kzoo::wait_group<Tile::kStages - 2>();  // all but the youngest kStages - 2 have arrived
@@ -179,7 +199,7 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
           kzoo::commit_group();
           copies.advance(k_tile + Tile::kStages < k_tiles);
           filling = reading;
-          reading = reading == last_stage ? stages : reading + Tile::kStage;
+          reading = reading == last_stage ? stages : reading + kStage;
           wait_for_next_stage();
           read(0);
         }
@@ -200,19 +220,18 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
       if (!arrivals.is_last(tile, to - from + 1)) continue;
       add_parts(work, sums, from, to, work.begin(from) >= begin, own);
     }
+    if constexpr (kAlignedC) {
 #pragma unroll
-    for (int v = 0; v < Tile::kOwnVec4s; ++v) {
-      const int i = Tile::own_row() + v / sums.kPerRow, j = v % sums.kPerRow * 4;
-      if constexpr (kAlignedC) {
+      for (int v = 0; v < Tile::kOwnVec4s; ++v) {
+        const int i = Tile::own_row() + v / sums.kPerRow, j = v % sums.kPerRow * 4;
         const int row = coords.row0 + coords.row(i), col = coords.col0 + coords.col(j);
         float four[4];
         common::unpack(own[v], four);
         if (row < g.m && col < g.n) common::store_c<true>(g, row, col, four);
-      } else {
-        store_ragged<Tile>(g, coords, i, j, own[v], stages + Tile::block_thread() / 32 * kOfWarp);
       }
+    } else {
+      store_ragged<Tile>(g, coords, own, stages);
     }
-    if constexpr (!kAlignedC) __syncthreads();  // the stages are free again
   }
 }
 
@@ -233,23 +252,28 @@ class product {
     if (work.sk_blocks == 0) return 0;
     return common::arrivals::bytes(work.tiles()) + common::partial_sums<Tile>::bytes(work);
   }
+  // For operands in this layout.
+  template <kzoo::layout kLayout = kzoo::layout::nn>
   static void prepare() {
-    kzoo::allow_dynamic_shared(split_k_kernel<Tile, true, true>, Tile::kSharedBytes);
-    kzoo::allow_dynamic_shared(split_k_kernel<Tile, true, false>, Tile::kSharedBytes);
-    kzoo::allow_dynamic_shared(split_k_kernel<Tile, false, false>, Tile::kSharedBytes);
+    for (const bool aligned : {false, true}) {
+      for (const bool c_aligned : {false, true}) {
+        kzoo::allow_dynamic_shared(kernel<kLayout>(aligned, c_aligned),
+                                   Tile::template kSharedBytesOf<kLayout>);
+      }
+    }
   }
   // `operands`: g, or g with copies of A and B that are padded. `dependent`: on the launch before,
   // which writes these copies.
-  void run(const kzoo::gemm<float>& operands, const kzoo::gemm<float>& g,
+  template <kzoo::layout kLayout>
+  void run(const kzoo::gemm<float, kLayout>& operands, const kzoo::gemm<float>& g,
            const common::stream_k& work, void* workspace, kzoo::stream_t stream,
            bool dependent = false) const {
-    const auto one = [](const kzoo::gemm<float>& x) {
-      return kzoo::gemm_batch<float>{x, 1, 0, 0, 0};
-    };
-    run(one(operands), one(g), work, workspace, stream, dependent);
+    run(kzoo::gemm_batch<float, kLayout>{operands, 1, 0, 0, 0},
+        kzoo::gemm_batch<float>{g, 1, 0, 0, 0}, work, workspace, stream, dependent);
   }
   // A batch of at most 65535 products, whose tiles are not divided.
-  void run(const kzoo::gemm_batch<float>& operands, const kzoo::gemm_batch<float>& all,
+  template <kzoo::layout kLayout>
+  void run(const kzoo::gemm_batch<float, kLayout>& operands, const kzoo::gemm_batch<float>& all,
            const common::stream_k& work, void* workspace, kzoo::stream_t stream,
            bool dependent = false) const {
     auto* const bytes = static_cast<unsigned char*>(workspace);
@@ -258,11 +282,12 @@ class product {
       sums.slots = reinterpret_cast<float4*>(bytes + common::arrivals::bytes(work.tiles()));
     kzoo::launch({.grid = dim3(work.blocks(), all.products()),
                   .block = Tile::block(),
-                  .dynamic_shared = Tile::kSharedBytes,
+                  .dynamic_shared = Tile::template kSharedBytesOf<kLayout>,
                   .max_threads = Tile::kBlockThreads,
                   .stream = stream,
                   .dependent = dependent},
-                 kernel_for(operands, all), operands, all, work, sums,
+                 kernel<kLayout>(is_aligned(operands), is_c_aligned(all)), operands, all, work,
+                 sums,
                  common::arrivals{static_cast<unsigned long long*>(workspace), numbers_.next()});
   }
 
@@ -270,16 +295,31 @@ class product {
   static int tiles_along(std::int64_t size, int tile) {
     return static_cast<int>((size + tile - 1) / tile);
   }
-  static auto kernel_for(const kzoo::gemm_batch<float>& operands,
-                         const kzoo::gemm_batch<float>& all) {
+  // Whether what is copied as it lies in memory can be copied 16 bytes at a time.
+  template <kzoo::layout kLayout>
+  static bool is_aligned(const kzoo::gemm_batch<float, kLayout>& operands) {
+    const auto vectors = [&](const float* p, int size, std::ptrdiff_t ld, std::ptrdiff_t stride) {
+      return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && size % 4 == 0 && ld % 4 == 0 &&
+             (operands.count == 1 || stride % 4 == 0);
+    };
+    const auto& [g, count, stride_a, stride_b, stride_c] = operands;
+    return g.k % Tile::kBK == 0 &&
+           (!kzoo::is_a_transposed(kLayout) || vectors(g.a, g.m, g.lda, stride_a)) &&
+           (kzoo::is_b_transposed(kLayout) || vectors(g.b, g.n, g.ldb, stride_b));
+  }
+  static bool is_c_aligned(const kzoo::gemm_batch<float>& all) {
     const kzoo::gemm<float>& g = all.first;
-    const bool c_aligned = g.n % 4 == 0 && g.ldc % 4 == 0 && all.stride_c % 4 == 0 &&
-                           reinterpret_cast<std::uintptr_t>(g.c) % 16 == 0;
-    kzoo::gemm<float> read = operands.first;
-    read.c = nullptr, read.ldc = 0;  // asks for A and B alone
-    if (!Tile::aligned(read) || operands.stride_a % 4 != 0 || operands.stride_b % 4 != 0)
-      return split_k_kernel<Tile, false, false>;
-    return c_aligned ? split_k_kernel<Tile, true, true> : split_k_kernel<Tile, true, false>;
+    return g.n % 4 == 0 && g.ldc % 4 == 0 && all.stride_c % 4 == 0 &&
+           reinterpret_cast<std::uintptr_t>(g.c) % 16 == 0;
+  }
+  // Ragged rows of C behind aligned copies are common only where A and B were copied for it.
+  template <kzoo::layout kLayout>
+  static auto kernel(bool aligned, bool c_aligned) {
+    if (aligned && c_aligned) return split_k_kernel<Tile, true, true, kLayout>;
+    if constexpr (kLayout == kzoo::layout::nn) {
+      if (aligned) return split_k_kernel<Tile, true, false, kLayout>;
+    }
+    return split_k_kernel<Tile, false, false, kLayout>;
   }
 
   persistent::run_numbers numbers_;
