@@ -1,8 +1,8 @@
 #!/bin/bash
 # An experiment on a cluster with Slurm, a part of its problems in each job:
 #
-#   ./zoo build                                      # once, where the nodes see it
-#   sbatch examples/slurm/shards.sh ladder --device cuda
+#   ./zoo build --device cuda                        # once, where the nodes see it
+#   sbatch examples/slurm/shards.sh h200 --device cuda
 #   ./zoo merge results/shards                       # once the jobs have ended
 #
 # A job that starts again continues its journal. `sbatch --array=1,3 …` starts two of them again.
