@@ -216,9 +216,12 @@ std::optional<std::size_t> shard_number(const fs::path& file) {
 std::map<std::size_t, fs::path> journals_of_shards(const std::string& folder) {
   std::map<std::size_t, fs::path> journals;
   std::error_code fault;
-  for (const auto& entry : fs::directory_iterator(folder, fault))
-    if (const auto number = shard_number(entry.path())) journals[*number] = entry.path();
-  if (journals.empty())
+  for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
+    const auto number = shard_number(at->path());
+    if (number && !journals.emplace(*number, at->path()).second)
+      input::refuse(folder, fmt::format("has two journals of shard {}", *number));
+  }
+  if (fault || journals.empty())
     input::refuse(folder, fault ? fault.message() : "has no journals of shards: shard-0.jsonl …");
   return journals;
 }

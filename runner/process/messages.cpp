@@ -40,8 +40,9 @@ void rethrow(const json& reply) {
                 printable(reply.at("reason").get<std::string>(), kLongestText));
 }
 
-descriptor anonymous_file(const char* name, int seals) {
-  descriptor made(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+// Nobody can add seals to a file that has none.
+descriptor anonymous_file(const char* name, unsigned seals) {
+  descriptor made(memfd_create(name, MFD_CLOEXEC | (seals != 0 ? MFD_ALLOW_SEALING : 0U)));
   if (made.fd() < 0) throw_errno("memfd_create");
   if (seals != 0 && fcntl(made.fd(), F_ADD_SEALS, seals) != 0) throw_errno("sealing a file");
   return made;
@@ -120,7 +121,8 @@ void read_reply(const std::string& output, const std::string& how_ended,
 }
 
 // A plugin that finds the descriptor must not truncate memory mapped by the supervisor.
-shared_memory::shared_memory() : fd_(anonymous_file("kzoo-output", F_SEAL_SHRINK)) {}
+// F_SEAL_SEAL: no process can add F_SEAL_GROW, which would prevent growing the file.
+shared_memory::shared_memory() : fd_(anonymous_file("kzoo-output", F_SEAL_SHRINK | F_SEAL_SEAL)) {}
 
 shared_memory::shared_memory(int fd) : fd_(fd) {}
 
@@ -147,7 +149,6 @@ std::span<std::byte> shared_memory::view(std::size_t bytes) {
   return {mapped_, bytes};
 }
 
-// F_SEAL_SEAL: no process can add F_SEAL_GROW, which would prevent growing the file.
 shared_pages::shared_pages() : fd_(anonymous_file("kzoo-matrices", F_SEAL_SHRINK | F_SEAL_SEAL)) {}
 
 shared_pages::part shared_pages::take(std::size_t bytes) {

@@ -71,6 +71,10 @@ TEST_CASE("the jobs of the batch script have the results of one run", "[cli]") {
   const std::string journal = read_text(folder.path() / "d/shard-1.jsonl");
   CHECK(run_shard(folder, 1).code == 0);
   CHECK(read_text(folder.path() / "d/shard-1.jsonl") == journal);
+  folder.write("d/shard-01.jsonl", journal);
+  const auto twice = runner("merge d", in(folder));
+  CHECK(twice.code == 2);
+  CHECK_THAT(twice.err, ContainsSubstring("d: error: has two journals of shard 1"));
 }
 
 TEST_CASE("cells that no shard has are named", "[cli]") {

@@ -176,8 +176,7 @@ TEST_CASE("a batch of small products is one launch", "[dispatch]") {
 }
 
 TEST_CASE("what is chosen takes the problem, and no model beats the hardware", "[dispatch]") {
-  // Other problems with each --rng-seed.
-  std::mt19937 numbers(Catch::rngSeed());
+  std::mt19937 numbers(1);
   const auto size = [&](int most) {  // as many small ones as large ones
     std::uniform_real_distribution<double> log(0, std::log2(most));
     return static_cast<std::int64_t>(std::exp2(log(numbers)));
@@ -191,9 +190,8 @@ TEST_CASE("what is chosen takes the problem, and no model beats the hardware", "
     const model all(p, kH200, kHopper, may_split);
     REQUIRE(all.best() != nullptr);
     const choice c = *all.best();
-    INFO("seed " << Catch::rngSeed() << ": " << p.m << " x " << p.n << " x " << p.k << ", "
-                 << kzoo::layout_name(kzoo::layout_of(p)) << ", kernel "
-                 << static_cast<int>(c.which) << ", tile " << c.tile);
+    INFO(p.m << " x " << p.n << " x " << p.k << ", " << kzoo::layout_name(kzoo::layout_of(p))
+             << ", kernel " << static_cast<int>(c.which) << ", tile " << c.tile);
     const char* const reason = objection(c, p);
     CHECK(std::string(reason == nullptr ? "" : reason).empty());
     if (c.which == kernel::tiles) {

@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -49,4 +50,12 @@ TEST_CASE("a reply that no child of ours prints is an error, and a short one", "
              Catch::Matchers::StartsWith("error: xxx"));
   CHECK(read(R"({"verdict": "error", "reason": ")" + std::string(1'000'000, 'x') + "\"}").size() <
         10'000);
+}
+
+TEST_CASE("no process can add seals to a file that a plugin has", "[process]") {
+  const process::shared_memory output;
+  const process::shared_pages matrices;
+  const process::output_log log;
+  for (const int fd : {output.fd(), matrices.fd(), log.fd()})
+    CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW) != 0);
 }
