@@ -135,10 +135,14 @@ constexpr double factor(const matrix& x, std::int64_t index) {
   }
 }
 
+// A multiple of 2^-23 in [-1, 1), exact in fp32.
+constexpr float uniform_fraction(std::uint64_t h) {
+  return static_cast<float>(static_cast<std::int32_t>(h >> 40) - (1 << 23)) * 0x1p-23f;
+}
+
 // A fraction for fractional content, exact in fp32; `h` is hash(x.key, index).
 constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
-  const float uniform =
-      static_cast<float>(static_cast<std::int32_t>(h >> 40) - (1 << 23)) * 0x1p-23f;
+  const float uniform = uniform_fraction(h);
   switch (x.inside) {
     case content::normal: {
       const auto part = [h](int i) { return static_cast<std::int32_t>((h >> (16 * i)) & 0xffffu); };
@@ -175,8 +179,9 @@ constexpr word_bits special(kzoo_type type, bool only_nan, std::uint64_t h) {
   }
 }
 
-// An element before the late row's inversion; not for content::poison.
-constexpr word_bits generated(const matrix& x, std::int64_t index) {
+// As generated(), for all that is not usual. It is long, and stays out of line: on the GPU, the
+// code of its many users would take minutes to compile.
+[[gnu::noinline]] constexpr word_bits generated_by_rule(const matrix& x, std::int64_t index) {
   if (x.type == KZOO_I4)
     return packed(small_integer(x, 2 * index), small_integer(x, 2 * index + 1));
   const std::uint64_t h = hash(x.key, index);
@@ -202,6 +207,13 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
     if (h % 16 == 1) return 0;
   }
   return encode(x.type, fraction(x, index, h));
+}
+
+// An element before the late row's inversion; not for content::poison.
+constexpr word_bits generated(const matrix& x, std::int64_t index) {
+  const bool usual = x.inside == content::uniform &&
+                     (x.type == KZOO_F32 || x.type == KZOO_F16 || x.type == KZOO_BF16);
+  return usual ? encode(x.type, uniform_fraction(hash(x.key, index))) : generated_by_rule(x, index);
 }
 
 // The element at `index`; `row` counts over all matrices.

@@ -30,21 +30,28 @@ struct not_fixed {
   }
 };
 
-// Calls launch() with `fixed` or not_fixed.
+// Calls launch() with the element type of x, where it is a usual one, and this content as
+// constants; whether it did.
+template <data::content kInside, class Launch>
+constexpr bool with_fixed_type(const data::matrix& x, const Launch& launch) {
+  if (x.inside != kInside) return false;
+  switch (x.type) {
+    case KZOO_F32: launch(fixed<KZOO_F32, kInside>{}); return true;
+    case KZOO_F16: launch(fixed<KZOO_F16, kInside>{}); return true;
+    case KZOO_BF16: launch(fixed<KZOO_BF16, kInside>{}); return true;
+    default: return false;
+  }
+}
+
+// Calls launch() with `fixed` or not_fixed, for an operand of a product.
+template <class Launch>
+constexpr void with_fixed_operand(const data::matrix& x, const Launch& launch) {
+  if (!with_fixed_type<data::content::uniform>(x, launch)) launch(not_fixed{});
+}
+// The same for any buffer.
 template <class Launch>
 constexpr void with_fixed(const data::matrix& x, const Launch& launch) {
-  using enum data::content;
-  if (x.inside == uniform) {
-    if (x.type == KZOO_F32) return launch(fixed<KZOO_F32, uniform>{});
-    if (x.type == KZOO_F16) return launch(fixed<KZOO_F16, uniform>{});
-    if (x.type == KZOO_BF16) return launch(fixed<KZOO_BF16, uniform>{});
-  }
-  if (x.inside == poison) {
-    if (x.type == KZOO_F32) return launch(fixed<KZOO_F32, poison>{});
-    if (x.type == KZOO_F16) return launch(fixed<KZOO_F16, poison>{});
-    if (x.type == KZOO_BF16) return launch(fixed<KZOO_BF16, poison>{});
-  }
-  launch(not_fixed{});
+  if (!with_fixed_type<data::content::poison>(x, launch)) with_fixed_operand(x, launch);
 }
 
 // The combination of the values of a warp's lanes, in lane 0.

@@ -240,11 +240,11 @@ void enqueue_rows(const product_check& expected, std::uint64_t key, weighted_row
                   const weighted_row* c, product_findings* found, cudaStream_t stream) {
   const operands& of = expected.of;
   const dim3 threads_b = threads_for(expected.n), threads_a = threads_for(expected.k);
-  with_fixed(of.b, [&]<class Fixed>(Fixed) {
+  with_fixed_operand(of.b, [&]<class Fixed>(Fixed) {
     const unsigned blocks = blocks_for(of.b.count * expected.k, threads_b, kRowsAtOnce);
     weigh_b_kernel<Fixed><<<blocks, threads_b, 0, stream>>>(expected, key, b);
   });
-  with_fixed(of.a, [&]<class Fixed>(Fixed) {
+  with_fixed_operand(of.a, [&]<class Fixed>(Fixed) {
     const unsigned blocks = blocks_for(expected.batch * expected.m, threads_a, kRowsAtOnce);
     compare_rows_kernel<Fixed><<<blocks, threads_a, 0, stream>>>(expected, key, b, c, found);
   });
@@ -313,7 +313,7 @@ void product_judge::enqueue(const void* output, const product_check& expected, s
   };
   const operands& of = expected.of;
   if (of.a.type == of.b.type && of.a.inside == of.b.inside)
-    with_fixed(of.b, add_products);
+    with_fixed_operand(of.b, add_products);
   else
     add_products(not_fixed{});
   compare_elements_kernel<<<dim3(across, reference::kWholeRows), kJudgeThreads, 0, stream>>>(
