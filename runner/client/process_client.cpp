@@ -229,8 +229,9 @@ constexpr double kWatchSeconds = 0.25;
 // matrices are written and read, so a kernel can work only between the clock's start and stop.
 class process_client final : public plugin_client {
  public:
-  process_client(std::filesystem::path file, double timeout_seconds)
-      : plugin_client(std::move(file), timeout_seconds) {
+  process_client(std::filesystem::path file, double timeout_seconds,
+                 std::optional<std::filesystem::path> device_code)
+      : plugin_client(std::move(file), timeout_seconds), device_code_(std::move(device_code)) {
     restore_settings();  // saves them before any plugin is loaded
   }
   ~process_client() override {
@@ -262,12 +263,19 @@ class process_client final : public plugin_client {
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
     if (!device_.empty() && !on_cpu_)
       arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
-    const process::confinement confined = worker::of_plugins();
+    process::confinement confined = worker::of_plugins();
+    std::vector<std::string> settings;
+    if (const std::string& setting = on_cpu_ ? schedule_ : hides_others_; !setting.empty())
+      settings.push_back(setting);
+    if (device_code_ && !on_cpu_) {
+      confined.writable.push_back(*device_code_);
+      settings.push_back("CUDA_CACHE_PATH=" + device_code_->string());
+    }
     worker_.emplace(
         std::move(arguments), log_, &confined,
         std::vector<process::given_descriptor>{{output_memory().fd(), process::kSharedMemoryFd},
                                                {memory_.fd(), process::kMatricesFd}},
-        on_cpu_ ? schedule_ : hides_others_);
+        std::move(settings));
   }
   void begin_to_end() override {
     if (worker_) worker_->kill();
@@ -442,6 +450,7 @@ class process_client final : public plugin_client {
   std::string hides_others_;  // the setting that hides all GPUs but one; "": nothing to hide
   std::string schedule_;      // the setting of the simulator's seed; "": none
   process::output_log log_;
+  std::optional<std::filesystem::path> device_code_;
   std::optional<process::child> worker_;
   double memory_limit_ = double(worker::worker_memory_limit());
   // For the current request:
@@ -479,9 +488,10 @@ std::string hiding_all_but(const results::device& d) {
   return alone.empty() ? "" : std::string(kVariable) + '=' + alone;
 }
 
-std::unique_ptr<plugin_client> make_process_client(std::filesystem::path file,
-                                                   double timeout_seconds) {
-  return std::make_unique<process_client>(std::move(file), timeout_seconds);
+std::unique_ptr<plugin_client> make_process_client(
+    std::filesystem::path file, double timeout_seconds,
+    std::optional<std::filesystem::path> device_code) {
+  return std::make_unique<process_client>(std::move(file), timeout_seconds, std::move(device_code));
 }
 
 }  // namespace kzoo::client

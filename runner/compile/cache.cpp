@@ -252,6 +252,18 @@ void cache::evict() const {
   }
 }
 
+std::optional<fs::path> device_code_folder(const fs::path& library) try {
+  std::error_code fault;
+  if (!fs::exists("/dev/nvidiactl", fault)) return std::nullopt;
+  const fs::path folder = cache().folder() / sha256("device code of " + sha256_of(library));
+  mkdir(folder.c_str(), 0700);
+  fs::last_write_time(folder, fs::file_time_type::clock::now(), fault);
+  if (!cache::keep_in_use(folder)) return std::nullopt;
+  return folder;
+} catch (const cannot_compile&) {
+  return std::nullopt;
+}
+
 recipe read_recipe(const fs::path& folder, const std::string& device) try {
   const fs::path file = folder / (device + ".toml");
   if (!fs::exists(file)) {

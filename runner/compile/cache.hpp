@@ -77,6 +77,11 @@ class cache {
   std::uint64_t most_;  // of all entries, in bytes
 };
 
+// A folder of the cache for what CUDA compiles from PTX in processes that load this library. Each
+// content of a library has its own, since whoever can write there can replace kernels. nullopt
+// where there is no GPU, or the folder cannot be made.
+std::optional<std::filesystem::path> device_code_folder(const std::filesystem::path& library);
+
 // How kzoo_add_plugin compiles a plugin for a device, as CMake wrote it down
 // (cmake/kernel-zoo-recipes.cmake).
 

@@ -143,7 +143,7 @@ void follow_parent() {
 }
 
 child::child(std::vector<std::string> arguments, const output_log& log, const confinement* confined,
-             const std::vector<given_descriptor>& given, const std::string& setting) {
+             const std::vector<given_descriptor>& given, std::vector<std::string> settings) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw_errno("socketpair");
@@ -156,8 +156,6 @@ child::child(std::vector<std::string> arguments, const output_log& log, const co
   std::vector<given_descriptor> all = given;
   all.insert(all.end(),
              {{its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}});
-  std::vector<std::string> settings;
-  if (!setting.empty()) settings.push_back(setting);
   // A profiler exchanges files in the common temporary folder.
   std::filesystem::path own = temporary_files();
   if (!has_profiler()) settings.push_back("TMPDIR=" + (own = temporary_.emplace().path()).string());

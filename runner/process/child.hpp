@@ -84,10 +84,10 @@ class child {
  public:
   // `arguments` begin with the hidden argument. The child gets its end of control() at kControlFd,
   // and `given`. Its output goes to `log`. Its TMPDIR is a private folder, unless a profiler works
-  // in it. `confined` may be null only if the child runs nothing of an author's. `setting` is a
-  // variable, "NAME=value"; "": none.
+  // in it. `confined` may be null only if the child runs nothing of an author's. `settings` are
+  // variables, "NAME=value".
   child(std::vector<std::string> arguments, const output_log& log, const confinement* confined,
-        const std::vector<given_descriptor>& given = {}, const std::string& setting = "");
+        const std::vector<given_descriptor>& given = {}, std::vector<std::string> settings = {});
   ~child();
   child(const child&) = delete;
   child& operator=(const child&) = delete;

@@ -84,20 +84,10 @@ class rule_list {
   descriptor fd_;
 };
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// CUDA's cache of compiled kernels, and the pipes of the Multi-Process Service (MPS).
-std::vector<fs::path> folders_of_cuda() {
-  fs::path cache = variable("CUDA_CACHE_PATH"), service = variable("CUDA_MPS_PIPE_DIRECTORY");
-  if (const fs::path home = variable("HOME"); cache.empty() && !home.empty())
-    cache = home / ".nv" / "ComputeCache";
-  // The confined process could not create the cache.
-  std::error_code ignored;
-  if (fs::exists("/dev/nvidiactl", ignored)) fs::create_directories(cache, ignored);
-  return {std::move(cache), service.empty() ? "/tmp/nvidia-mps" : std::move(service)};
+// The pipes of CUDA's Multi-Process Service (MPS).
+fs::path pipes_of_cuda() {
+  const char* const set = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+  return set == nullptr ? "/tmp/nvidia-mps" : set;
 }
 
 std::vector<fs::path> places_in(const fs::path& folder) {
@@ -131,9 +121,10 @@ descriptor rules(const confinement& c) {
   for (const fs::path& device : places_in("/dev"))
     if (is_harmless(device.filename().string()))
       list.allow(device, kWriteFile | kReadFile | kTruncate | kControlDevice);
-  const std::vector<fs::path> shared(c.shares_memory ? 1 : 0, "/dev/shm");
-  for (const auto& places : {c.writable, folders_of_cuda(), shared})
-    for (const fs::path& place : places) list.allow(place, (kChange & ~kMakeDevices) | kReadFile);
+  std::vector<fs::path> writable = c.writable;
+  writable.push_back(pipes_of_cuda());
+  if (c.shares_memory) writable.emplace_back("/dev/shm");
+  for (const fs::path& place : writable) list.allow(place, (kChange & ~kMakeDevices) | kReadFile);
   if (c.writes_in_proc) list.allow("/proc", kWriteFile | kTruncate | kReadFile);
   return list.take();
 }

@@ -15,9 +15,9 @@ struct sock_filter;
 namespace kzoo::process {
 
 struct confinement {
-  // Folders below which it can change files, besides CUDA's own and, with shares_memory, /dev/shm.
-  // Landlock also hides all devices except CUDA's and memory's, terminals included. It prevents
-  // tracing other processes and, from Linux 6.12 on, sending signals to them.
+  // Folders below which it can change files, besides the pipes of CUDA's MPS and, with
+  // shares_memory, /dev/shm. Landlock also hides all devices except CUDA's and memory's, terminals
+  // included. It prevents tracing other processes and, from Linux 6.12 on, sending signals to them.
   std::vector<std::filesystem::path> writable{};
 
   // Limits in bytes; 0: as this process. data_bytes: allocated by each process. held_bytes: held by

@@ -2,6 +2,7 @@
 #include "run/choose_cells.hpp"
 
 #include "client/process_client.hpp"
+#include "compile/cache.hpp"
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
@@ -46,7 +47,7 @@ run::plugin_discovery discover_plugins(const common_options& options, results::e
 run::client_factory clients_for(const common_options& options, double timeout_seconds) {
   if (options.in_process) return client::make_local_client;
   return [timeout_seconds](const std::filesystem::path& file) {
-    return client::make_process_client(file, timeout_seconds);
+    return client::make_process_client(file, timeout_seconds, compile::device_code_folder(file));
   };
 }
 

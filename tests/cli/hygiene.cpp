@@ -197,7 +197,8 @@ TEST_CASE("a plugin cannot reach the results, other processes and descriptors",
   // Results are safe even in the temporary folder, in which workers have theirs.
   const scratch_folder folder;
   const fs::path journal = folder.path() / "journal.jsonl";
-  const environment victim("KZOO_VICTIM", journal.string()), token("KZOO_TOKEN", "secret");
+  const environment victim("KZOO_VICTIM", journal.string()), token("KZOO_TOKEN", "secret"),
+      compiled("CUDA_CACHE_PATH", folder.path().string());
   // With a terminal, whose lines it could write, and on which it could type.
   const auto ran = on_terminal(
       fmt::format("9>>{} quick --device cpu --sizes 8 --plugins process:attacks_others,naive "

@@ -121,9 +121,10 @@ struct leaves_files : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const { std::abort(); }
 };
 
-// Tries to change the file in KZOO_VICTIM or its folder, and to signal the runner or open its
-// memory. Looks for a descriptor of a file in that folder, and for the runner's KZOO_TOKEN. Tries
-// to create a file in /var/tmp, and to open terminals. Reports its successes.
+// Tries to change the file in KZOO_VICTIM or its folder, and CUDA's cache of other programs'
+// kernels, and to signal the runner or open its memory. Looks for a descriptor of a file in that
+// folder, and for the runner's KZOO_TOKEN. Tries to create a file in /var/tmp, and to open
+// terminals. Reports its successes.
 struct attacks_others : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     const std::string victim = std::getenv("KZOO_VICTIM");
@@ -132,6 +133,8 @@ struct attacks_others : host_code {
     if (truncate(victim.c_str(), 0) == 0) done += " truncates";
     if (open((victim + ".new").c_str(), O_WRONLY | O_CREAT, 0600) >= 0) done += " creates";
     if (unlink(victim.c_str()) == 0) done += " removes";
+    const std::string kernel = std::string(std::getenv("CUDA_CACHE_PATH")) + "/kernel";
+    if (open(kernel.c_str(), O_WRONLY | O_CREAT, 0600) >= 0) done += " replaces compiled kernels";
     if (kill(getppid(), SIGCONT) == 0) done += " signals";
     const std::string memory = "/proc/" + std::to_string(getppid()) + "/mem";
     if (open(memory.c_str(), O_RDONLY) >= 0) done += " reads memory";
