@@ -179,9 +179,13 @@ constexpr word_bits special(kzoo_type type, bool only_nan, std::uint64_t h) {
   }
 }
 
-// As generated(), for all that is not usual. It is long, and stays out of line: on the GPU, the
-// code of its many users would take minutes to compile.
-[[gnu::noinline]] constexpr word_bits generated_by_rule(const matrix& x, std::int64_t index) {
+#ifdef __CUDA_ARCH__
+// On the GPU this long code exists once: in each of its many users it would take minutes to
+// compile.
+[[gnu::noinline]] constexpr word_bits generated_by_rule(const matrix& x, std::int64_t index);
+#endif
+// As generated(), for all that is not usual.
+constexpr word_bits generated_by_rule(const matrix& x, std::int64_t index) {
   if (x.type == KZOO_I4)
     return packed(small_integer(x, 2 * index), small_integer(x, 2 * index + 1));
   const std::uint64_t h = hash(x.key, index);

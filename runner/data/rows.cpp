@@ -14,6 +14,16 @@ void read_any(matrix x, std::int64_t index, std::int64_t step, std::span<double>
   }
 }
 
+// Every type holds these integers, so that their bits need not be made and read.
+template <content Inside>
+void read_integers(matrix x, std::int64_t index, std::int64_t step, std::span<double> out) {
+  x.inside = Inside;
+  for (double& number : out) {
+    number = static_cast<double>(whole_number(x, index, hash(x.key, index)));
+    index += step;
+  }
+}
+
 template <kzoo_type Type, content Inside>
 void read(matrix x, std::int64_t index, std::int64_t step, std::span<double> out) {
   x.inside = Inside;
@@ -22,15 +32,12 @@ void read(matrix x, std::int64_t index, std::int64_t step, std::span<double> out
 
 template <kzoo_type Type>
 read_loop loop_for(content inside) {
-  switch (inside) {
-    case content::uniform: return read<Type, content::uniform>;
-    case content::integers: return read<Type, content::integers>;
-    case content::signs: return read<Type, content::signs>;
-    default: return read_any<Type>;
-  }
+  return inside == content::uniform ? read<Type, content::uniform> : read_any<Type>;
 }
 
 read_loop loop_for(const matrix& x) {
+  if (x.inside == content::integers && x.spread == 0) return read_integers<content::integers>;
+  if (x.inside == content::signs && x.spread == 0) return read_integers<content::signs>;
   switch (x.type) {
     case KZOO_F64: return loop_for<KZOO_F64>(x.inside);
     case KZOO_F16: return loop_for<KZOO_F16>(x.inside);
