@@ -1,7 +1,7 @@
 """Exercises for the steps of both ladders: `./zoo learn`.
 
-A step's exercise.md says what is asked. A comment in it has fields and changes to the step's own source, which
-make the starter. The step itself is the solution.
+A step's exercise.md says what is asked. Its starter.toml has changes to the step's own source, which make the
+starter. The step itself is the solution.
 """
 
 import json
@@ -10,8 +10,10 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 LADDERS = {"fp32": "", "tensor_cores": "t"}  # what numbers of exercises begin with
@@ -31,8 +33,8 @@ class Exercise:
     number: str
     folder: Path
     title: str
-    page: str  # without the comment
-    fields: dict[str, str]
+    page: str
+    fields: dict[str, Any]
     changes: list[
         tuple[str, str, str]
     ]  # file (empty: the source), text of the step, text of the starter
@@ -59,7 +61,7 @@ class Exercise:
         return Goal(" ".join(words[:2]), words[2], int(words[4]))
 
     def problems(self) -> str:
-        sizes = ", ".join(f'"{size}"' for size in self.fields["sizes"].split())
+        sizes = ", ".join(f'"{size}"' for size in self.fields["sizes"])
         dtype = "f32" if self.folder.parent.name == "fp32" else "f16"
         return (
             f'device = "auto"\n[problem]\nsizes = [{sizes}]\ndtype = "{dtype}"\n'
@@ -81,12 +83,11 @@ def read_changes(text: str) -> list[tuple[str, str, str]]:
 
 
 def read_exercise(page: Path) -> Exercise:
-    text, _, hidden = page.read_text(encoding="utf-8").partition("<!-- exercise\n")
-    head, _, changes = hidden.partition("-->")[0].partition("\n\n")
-    fields = dict(line.split(": ", 1) for line in head.strip().split("\n"))
+    text = page.read_text(encoding="utf-8")
+    fields = tomllib.loads(page.with_name("starter.toml").read_text(encoding="utf-8"))
     number = LADDERS[page.parents[1].name] + page.parent.name.partition("_")[0]
     title = text.partition("\n")[0].removeprefix("# Exercise: ")
-    return Exercise(number, page.parent, title, text.strip() + "\n", fields, read_changes(changes))
+    return Exercise(number, page.parent, title, text, fields, read_changes(fields["changes"]))
 
 
 def exercises() -> list[Exercise]:
@@ -98,6 +99,8 @@ def exercises() -> list[Exercise]:
 
 
 def change(text: str, before: str, after: str) -> str:
+    if not after:
+        before += "\n"  # leaves no empty line where lines were
     if text.count(before) != 1:
         raise ValueError(f"the step has this {text.count(before)} times, not once:\n{before}")
     return text.replace(before, after)
@@ -162,7 +165,7 @@ def count(exercise: Exercise, goal: Goal, runner: str, source: Path) -> int:
 def check(exercise: Exercise, runner: str, source: Path) -> int:
     """Says whether an exercise is solved, as an exit code, too."""
     judged = judge(exercise, runner, source)
-    print((judged.stdout or judged.stderr).strip())
+    print((judged.stdout or judged.stderr).strip().replace("; ", ";\n  "))
     if judged.returncode != 0:
         return 1
     if (goal := exercise.goal) is not None and (
@@ -194,6 +197,7 @@ def introduce(exercise: Exercise, source: Path) -> None:
     )
     folder = source.parent.name
     print(
+        f"\nThe step: {exercise.folder.relative_to(ROOT)}/README.md"
         f"\n./zoo judge {folder}/{source.name} --problems {folder}/problems.toml   what is wrong with it"
         f"\n./zoo watch {folder}/{source.name} {folder}/problems.toml   the same whenever you save it"
         f"\n./zoo learn {exercise.number}   whether it is solved"
