@@ -99,6 +99,19 @@ def described(thing: Any, name: str, missing: list[str]) -> str:
     return f"{call}{about}\n"
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The steps of both ladders stand below Learn."""
+    course = imported("course")
+    [learn] = [entry["Learn"] for entry in config.nav or [] if "Learn" in entry]
+    for ladder, title in (("fp32", "fp32 steps"), ("tensor_cores", "Tensor core steps")):
+        steps = [
+            {step.name: step.readme.relative_to(ROOT).as_posix()}
+            for step in course.steps_of(ladder)
+        ]
+        learn.append({title: steps})
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for file in list(files):
         if file.abs_src_path and Path(file.abs_src_path).is_relative_to(config.docs_dir):
