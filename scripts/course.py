@@ -1,9 +1,9 @@
 """The part of each step's README that is made: its figure, its counts, its speed. The site adds the difference to
-the step before.
+the step before. docs/ladder.md has what a GPU's counters say of all steps.
 
 course.py RUNNER --count       counts memory accesses of all steps, into tests/fixtures
-course.py --profile FILE...    keeps there what a page shows of counters that `profile --json FILE` wrote
-course.py                      writes the parts and the figures
+course.py --profile FILE...    keeps there what docs/ladder.md shows of counters that `profile --json FILE` wrote
+course.py                      writes the parts, the figures and the tables
 course.py --check              says where they are not what it would write
 """
 
@@ -25,6 +25,7 @@ import learn
 
 ROOT = learn.ROOT
 COUNTS = ROOT / "tests" / "fixtures" / "course-counts.json"
+LADDER = ROOT / "docs" / "ladder.md"
 PROFILE = ROOT / "tests" / "fixtures" / "course-profile.json"
 BEGIN, END = "<!-- made by scripts/course.py -->\n", "<!-- /made -->\n"
 # One variant of each step on tensor cores; those of fp32 are in the experiment ladder.
@@ -46,6 +47,8 @@ TENSOR_CORES = {
 WIDE = {"cp_async", "multistage", "stream_k", "pipelined", "sliced_k"}
 # Steps whose fragments warp-wide operations load.
 FRAGMENTS = {"wmma_simple", "wmma_warp_tiles", "wmma_stages", "wmma", "mma"}
+# Steps whose threads store two neighbours of 16 bits at a time: one instruction on a GPU, two in the simulator.
+PAIRS = {"mma", "wgmma", "tma", "warp_specialized", "wide_tiles", "tile_scheduler"}
 # Stored results with the steps as they are, and the problem that a page quotes.
 RESULTS = {
     "fp32": ("h100-ladder.json", "4096x4096x4096 f32"),
@@ -167,16 +170,25 @@ def counted(step: Step, before: Step | None) -> str:
     ]
     size = " x ".join([str(step.counted_size)] * 3)
     note = f"**Counted** by [xray](../../../docs/xray.md#what-is-counted) at {size}"
-    if not columns:
-        return filled(f"{note}: all counts are {before.name if before else ''}'s.")
-    rows = [["step", *columns]]
-    rows += [[f"`{one.cell}`", *(str(number(one, title)) for title in columns)] for one in shown]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, "|---|" + "---:|" * len(columns))
-    note += "." if before is None else "; other counts do not change."
+    if before is None:
+        lines = [f"- {title}: {number(step, title)}" for title in columns]
+        note += f", `{step.cell}`:"
+    elif not columns:
+        return filled(f"{note}: all counts are {before.name}'s.")
+    else:
+        lines = [f"- {title}: {number(before, title)} → {number(step, title)}" for title in columns]
+        note += f", `{before.cell}` → `{step.cell}`, where counts differ:"
+    remarks = []
     if step.name in FRAGMENTS:
-        note += " WMMA's loads and stores of fragments are not counted."
-    return filled(note) + "\n" + "\n".join(lines) + "\n"
+        remarks.append("WMMA's loads and stores of fragments are not counted.")
+    if "global store sectors" in columns and any(one.name in PAIRS for one in shown):
+        remarks.append(
+            "A store of two 16-bit elements counts as two stores: the simulator's compiler makes two of it."
+        )
+    lines = [filled(note), *lines]
+    if remarks:
+        lines += ["", filled(" ".join(remarks)).rstrip()]
+    return "\n".join(lines) + "\n"
 
 
 # Percent of what a pipe or a memory can, and registers of a thread.
@@ -212,21 +224,30 @@ def profile(files: list[str]) -> str:
     return json.dumps(kept, indent=1) + "\n"
 
 
-def profiled(step: Step, before: Step | None) -> str:
+def profiled(ladder: str) -> str:
+    """A table: what Nsight Compute says of each step."""
     kept = json.loads(PROFILE.read_text(encoding="utf-8"))
-    pipe = "FMA pipe" if step.ladder == "fp32" else "tensor pipe"
-    titles = [pipe, "L1 and shared memory", "L2", "DRAM", "registers"]
+    titles = ["FMA pipe" if ladder == "fp32" else "tensor pipe", *list(METRICS)[2:]]
     rows = [["step", *titles, "warps wait most for"]]
-    for one in (before, step):
-        if one is not None:
-            cell = kept[one.cell]
-            numbers = [f"{cell[t]}" + ("" if t == "registers" else " %") for t in titles]
-            rows.append([f"`{one.cell}`", *numbers, ", ".join(cell["waits"])])
+    for step in steps_of(ladder):
+        cell = kept[step.cell]
+        rows.append([step.name, *(str(cell[title]) for title in titles), ", ".join(cell["waits"])])
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|---|" + "---:|" * len(titles) + "---|")
-    own = kept[step.cell]
-    note = f"[Nsight Compute](../../../docs/profile.md), {own['problem']} on one {own['device']}."
-    return f"**Profiled** by {note}\n\n" + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
+
+
+def with_profiles(text: str) -> str:
+    for ladder in learn.LADDERS:
+        begin, end = f"<!-- counters: {ladder} -->\n", "<!-- /counters -->"
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise ValueError(
+                f"{LADDER.relative_to(ROOT)} has no place for the counters of {ladder}"
+            )
+        text = f"{before}{begin}\n{profiled(ladder)}\n{end}{after}"
+    return text
 
 
 def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -> float | None:
@@ -254,7 +275,7 @@ def measured(step: Step, before: Step | None) -> str:
         words += f", after {earlier}"
     name = result["device"]["name"]
     return filled(
-        f"**Measured** at 4096³ in {dtype} on one {name}: {words} ([stored run](../../../docs/results/{file}))."
+        f"**Measured** at 4096³ in {dtype} on one {name}: {words} ([stored run](../../../docs/results/{file}), [counters](../../../docs/ladder.md#counters))."
     )
 
 
@@ -316,9 +337,8 @@ def part_of(step: Step, before: Step | None, after: Step | None) -> str:
     added = difference(step, before)[1] if before is not None else len(code_of(step))
     minutes = max(5, round((len(own_text.split()) / 150 + added / 5) / 5) * 5)
     parts = [
-        BEGIN + f"![{figures.CAPTIONS[step.name]}](figure.svg)\n",
+        BEGIN + f"[![{figures.CAPTIONS[step.name]}](figure.svg)](figure.svg)\n",
         counted(step, before),
-        profiled(step, before),
         measured(step, before),
         how_to_see(step, before) if before is not None else "",
         filled(
@@ -333,7 +353,7 @@ def part_of(step: Step, before: Step | None, after: Step | None) -> str:
 
 def files() -> dict[Path, str]:
     """All that this script writes."""
-    made: dict[Path, str] = {}
+    made = {LADDER: with_profiles(LADDER.read_text(encoding="utf-8"))}
     for ladder in learn.LADDERS:
         steps = steps_of(ladder)
         for i, step in enumerate(steps):

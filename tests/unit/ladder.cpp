@@ -67,6 +67,12 @@ void add_to_read(const fs::path& file, step& s) {
   for (const fs::path& header : plugin_headers_of(file)) add_to_read(header, s);
 }
 
+std::string amount(const std::map<fs::path, int>& files) {
+  int lines = 0;
+  for (const auto& [file, in_it] : files) lines += in_it;
+  return fmt::format("{} / {}", files.size(), lines);
+}
+
 // Without comments, indentation, includes, the step's own name and its table of variants.
 void add_code(const fs::path& file, const std::string& name, std::vector<std::string>& code) {
   static const std::regex kLeftOut(R"(\s*//.*$|^\s+|^#include.*|^#pragma once)");
@@ -151,12 +157,13 @@ change between(const std::vector<step>& steps, std::size_t i) {
 
 std::string table(const std::vector<step>& steps) {
   std::string text =
-      "\n| step | lines of code | removed, added | new headers |\n|---|---:|---:|---|\n";
+      "\n| step | lines of code | removed, added | to read | new headers |\n"
+      "|---|---:|---:|---:|---|\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const change c = i > 0 ? between(steps, i) : change{};
-    text += fmt::format("| {} | {} | {} | {} |\n", steps[i].name, steps[i].code.size(),
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", steps[i].name, steps[i].code.size(),
                         i > 0 ? fmt::format("−{} +{}", c.removed, c.added) : "",
-                        fmt::join(c.new_headers, ", "));
+                        amount(steps[i].to_read), fmt::join(c.new_headers, ", "));
   }
   return text + "\n";
 }
