@@ -1,9 +1,9 @@
 """The part of each step's README that is made: its figure, its counts, its speed. The site adds the difference to
-the step before. docs/ladder.md has what a GPU's counters say of all steps.
+the step before, and to docs/ladder.md what a GPU's counters say of all steps.
 
 course.py RUNNER --count       counts memory accesses of all steps, into tests/fixtures
-course.py --profile FILE...    keeps there what docs/ladder.md shows of counters that `profile --json FILE` wrote
-course.py                      writes the parts, the figures and the tables
+course.py --profile FILE...    keeps there what the site shows of counters that `profile --json FILE` wrote
+course.py                      writes the parts and the figures
 course.py --check              says where they are not what it would write
 """
 
@@ -168,8 +168,7 @@ def counted(step: Step, before: Step | None) -> str:
         for title in COLUMNS
         if (number(step, title) if before is None else number(step, title) != number(before, title))
     ]
-    size = " x ".join([str(step.counted_size)] * 3)
-    note = f"**Counted** by [xray](../../../docs/xray.md#what-is-counted) at {size}"
+    note = f"**Counted** by [xray](../../../docs/xray.md#what-is-counted) at {step.counted_size}³"
     if before is None:
         lines = [f"- {title}: {number(step, title)}" for title in columns]
         note += f", `{step.cell}`:"
@@ -238,15 +237,12 @@ def profiled(ladder: str) -> str:
 
 
 def with_profiles(text: str) -> str:
+    """docs/ladder.md with the tables in place of the lines that say where they are."""
     for ladder in learn.LADDERS:
-        begin, end = f"<!-- counters: {ladder} -->\n", "<!-- /counters -->"
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            raise ValueError(
-                f"{LADDER.relative_to(ROOT)} has no place for the counters of {ladder}"
-            )
-        text = f"{before}{begin}\n{profiled(ladder)}\n{end}{after}"
+        line = f"<!-- counters: {ladder} -->\n"
+        if text.count(line) != 1:
+            raise ValueError(f"{LADDER.relative_to(ROOT)} does not have this line once: {line}")
+        text = text.replace(line, profiled(ladder))
     return text
 
 
@@ -321,8 +317,11 @@ def with_difference(text: str, step: Step, before: Step) -> str:
 
 
 def pages() -> dict[str, str]:
-    """The READMEs as the site has them, with the difference to the step before."""
-    return {
+    """The READMEs as the site has them, with the difference to the step before; and docs/ladder.md."""
+    ladder = {
+        LADDER.relative_to(ROOT).as_posix(): with_profiles(LADDER.read_text(encoding="utf-8"))
+    }
+    return ladder | {
         step.readme.relative_to(ROOT).as_posix(): with_difference(
             step.readme.read_text(encoding="utf-8"), step, before
         )
@@ -353,7 +352,7 @@ def part_of(step: Step, before: Step | None, after: Step | None) -> str:
 
 def files() -> dict[Path, str]:
     """All that this script writes."""
-    made = {LADDER: with_profiles(LADDER.read_text(encoding="utf-8"))}
+    made: dict[Path, str] = {}
     for ladder in learn.LADDERS:
         steps = steps_of(ladder)
         for i, step in enumerate(steps):
