@@ -224,15 +224,16 @@ def profile(files: list[str]) -> str:
 
 
 def profiled(ladder: str) -> str:
-    """A table: what Nsight Compute says of each step."""
+    """A table: the speed of each step, and what Nsight Compute says of it."""
     kept = json.loads(PROFILE.read_text(encoding="utf-8"))
     titles = ["FMA pipe" if ladder == "fp32" else "tensor pipe", *list(METRICS)[2:]]
-    rows = [["step", *titles, "warps wait most for"]]
+    rows = [["step", "× cuBLAS", *titles, "warps wait most for"]]
     for step in steps_of(ladder):
         cell = kept[step.cell]
-        rows.append([step.name, *(str(cell[title]) for title in titles), ", ".join(cell["waits"])])
+        numbers = [over_cublas(step), *(str(cell[title]) for title in titles)]
+        rows.append([step.name, *numbers, ", ".join(cell["waits"])])
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, "|---|" + "---:|" * len(titles) + "---|")
+    lines.insert(1, "|---|" + "---:|" * (len(titles) + 1) + "---|")
     return "\n".join(lines) + "\n"
 
 
@@ -254,24 +255,25 @@ def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -
     return None
 
 
+def over_cublas(step: Step) -> str:
+    """Its speed over cuBLAS in the stored result; empty if it has changed since."""
+    file, problem = RESULTS[step.ladder]
+    cells = json.loads((ROOT / "docs" / "results" / file).read_text(encoding="utf-8"))["cells"]
+    dtype = problem.split()[1]
+    baseline = median(cells, problem, "cublas", "fp32" if dtype == "f32" else dtype)
+    time = None if step.name in CHANGED else median(cells, problem, step.name, step.variant)
+    return "" if time is None or baseline is None else f"{baseline / time:.3g}"
+
+
 def measured(step: Step, before: Step | None) -> str:
     file, problem = RESULTS[step.ladder]
     result = json.loads((ROOT / "docs" / "results" / file).read_text(encoding="utf-8"))
-    cells = result["cells"]
-    dtype = problem.split()[1]
-    baseline = median(cells, problem, "cublas", "fp32" if dtype == "f32" else dtype)
-
-    def ratio(one: Step) -> str:
-        time = None if one.name in CHANGED else median(cells, problem, one.name, one.variant)
-        return "" if time is None or baseline is None else f"{baseline / time:.3g}"
-
-    own, earlier = ratio(step), ratio(before) if before is not None else ""
+    own, earlier = over_cublas(step), over_cublas(before) if before is not None else ""
     words = f"{own} × cuBLAS" if own else "not since the step was changed"
     if own and earlier:
         words += f", after {earlier}"
-    name = result["device"]["name"]
     return filled(
-        f"**Measured** at 4096³ in {dtype} on one {name}: {words} ([stored run](../../../docs/results/{file}), [counters](../../../docs/ladder.md#counters))."
+        f"**Measured** at 4096³ in {problem.split()[1]} on one {result['device']['name']}: {words} ([stored run](../../../docs/results/{file}), [counters](../../../docs/ladder.md#counters))."
     )
 
 

@@ -33,7 +33,7 @@ class Course(unittest.TestCase):
         text = course.pages()["docs/ladder.md"]
         for ladder in course.learn.LADDERS:
             for step in course.steps_of(ladder):
-                self.assertRegex(text, rf"\| {step.name} (\| \d+ ){{5}}\| \w", step.name)
+                self.assertRegex(text, rf"\| {step.name} \| [\d.]+ (\| \d+ ){{5}}\| \w", step.name)
 
     def test_the_site_has_the_differences(self) -> None:
         pages = course.pages()

@@ -1,7 +1,7 @@
-// The order of the FMAs of a k step. An FMA reads three registers; an operand
-// that the previous FMA had in the same place comes from a small reuse cache instead of a register
-// bank. inner: four k steps of one accumulator, then the next accumulator. outer: one k step of all
-// accumulators, row by row. serpentine: the same with every second row backwards.
+// The order of the FMAs of a k step; outer products there are since register_tiles. An FMA reads
+// three registers; an operand that the previous FMA had in the same place comes from a reuse cache.
+// inner: four k steps of one accumulator, then the next. outer: one k step of all accumulators, row
+// by row. serpentine: the same with every second row backwards.
 
 #include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/tile_loader.hpp>

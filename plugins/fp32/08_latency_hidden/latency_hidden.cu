@@ -1,5 +1,5 @@
-// Two sets of fragments in registers: while the fragments of one k are multiplied, those of k + 1
-// are on their way from shared memory.
+// Two sets of fragments in registers: while one is multiplied, that of the next k is on its way
+// from shared memory. The compiler hid this latency before, as the README shows.
 
 #include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/fragments.hpp>
