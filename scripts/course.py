@@ -262,18 +262,19 @@ def over_cublas(step: Step) -> str:
     dtype = problem.split()[1]
     baseline = median(cells, problem, "cublas", "fp32" if dtype == "f32" else dtype)
     time = None if step.name in CHANGED else median(cells, problem, step.name, step.variant)
-    return "" if time is None or baseline is None else f"{baseline / time:.3g}"
+    return "" if time is None or baseline is None else f"{baseline / time:#.3g}"
 
 
 def measured(step: Step, before: Step | None) -> str:
     file, problem = RESULTS[step.ladder]
     result = json.loads((ROOT / "docs" / "results" / file).read_text(encoding="utf-8"))
     own, earlier = over_cublas(step), over_cublas(before) if before is not None else ""
+    gpu = result["device"]["name"].removeprefix("NVIDIA ").partition(" ")[0]
     words = f"{own} × cuBLAS" if own else "not since the step was changed"
     if own and earlier:
         words += f", after {earlier}"
     return filled(
-        f"**Measured** at 4096³ in {problem.split()[1]} on one {result['device']['name']}: {words} ([stored run](../../../docs/results/{file}), [counters](../../../docs/ladder.md#counters))."
+        f"**Measured** at 4096³ in {problem.split()[1]} on one {gpu}: {words} ([stored run](../../../docs/results/{file}), [counters](../../../docs/ladder.md#counters))."
     )
 
 
