@@ -1,5 +1,5 @@
 """The part of each step's README that is made: its figure, its counts, its speed. The site adds the difference to
-the step before, and to docs/ladder.md what a GPU's counters say of all steps.
+the step before, and to docs/ladder.md how far apart steps are, and what a GPU's counters say of them.
 
 course.py RUNNER --count       counts memory accesses of all steps, into tests/fixtures
 course.py --profile FILE...    keeps there what the site shows of counters that `profile --json FILE` wrote
@@ -24,9 +24,10 @@ import figures
 import learn
 
 ROOT = learn.ROOT
-COUNTS = ROOT / "tests" / "fixtures" / "course-counts.json"
+FIXTURES = ROOT / "tests" / "fixtures"
+COUNTS = FIXTURES / "course-counts.json"
 LADDER = ROOT / "docs" / "ladder.md"
-PROFILE = ROOT / "tests" / "fixtures" / "course-profile.json"
+PROFILE = FIXTURES / "course-profile.json"
 BEGIN, END = "<!-- made by scripts/course.py -->\n", "<!-- /made -->\n"
 # One variant of each step on tensor cores; those of fp32 are in the experiment ladder.
 TENSOR_CORES = {
@@ -237,13 +238,15 @@ def profiled(ladder: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_profiles(text: str) -> str:
-    """docs/ladder.md with the tables in place of the lines that say where they are."""
+def with_tables(text: str) -> str:
+    """docs/ladder.md with tables in place of the lines that name them."""
     for ladder in learn.LADDERS:
-        line = f"<!-- counters: {ladder} -->\n"
-        if text.count(line) != 1:
-            raise ValueError(f"{LADDER.relative_to(ROOT)} does not have this line once: {line}")
-        text = text.replace(line, profiled(ladder))
+        steps = (FIXTURES / f"steps-{ladder}.txt").read_text(encoding="utf-8")
+        for name, table in (("steps", steps), ("counters", profiled(ladder))):
+            line = f"<!-- {name}: {ladder} -->\n"
+            if text.count(line) != 1:
+                raise ValueError(f"{LADDER.relative_to(ROOT)} does not have this line once: {line}")
+            text = text.replace(line, "\n" + table)
     return text
 
 
@@ -321,9 +324,7 @@ def with_difference(text: str, step: Step, before: Step) -> str:
 
 def pages() -> dict[str, str]:
     """The READMEs as the site has them, with the difference to the step before; and docs/ladder.md."""
-    ladder = {
-        LADDER.relative_to(ROOT).as_posix(): with_profiles(LADDER.read_text(encoding="utf-8"))
-    }
+    ladder = {LADDER.relative_to(ROOT).as_posix(): with_tables(LADDER.read_text(encoding="utf-8"))}
     return ladder | {
         step.readme.relative_to(ROOT).as_posix(): with_difference(
             step.readme.read_text(encoding="utf-8"), step, before

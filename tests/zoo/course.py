@@ -29,11 +29,12 @@ class Course(unittest.TestCase):
     def test_what_is_made_is_in_the_tree(self) -> None:
         self.assertEqual(course.main(["--check"]), 0)
 
-    def test_the_site_has_the_counters_of_all_steps(self) -> None:
+    def test_the_site_has_lines_and_counters_of_all_steps(self) -> None:
         text = course.pages()["docs/ladder.md"]
         for ladder in course.learn.LADDERS:
             for step in course.steps_of(ladder):
                 self.assertRegex(text, rf"\| {step.name} \| [\d.]+ (\| \d+ ){{5}}\| \w", step.name)
+                self.assertRegex(text, rf"\| {step.name} \| \d+ \| .*\| \d+ / \d+ \|", step.name)
 
     def test_the_site_has_the_differences(self) -> None:
         pages = course.pages()
