@@ -148,6 +148,8 @@ holes launched(std::size_t index, const described_variant& d, const std::string&
 std::string given_to_function(const std::string& argument) {
   if (argument == "A" || argument == "B" || argument == "C")
     return fmt::format("kzoo_{}", argument);
+  if (argument == "bias" || argument == "residual")
+    return fmt::format("kzoo_x.operand({})", literal(argument));
   return fmt::format("kzoo_x.{}",
                      argument.size() > 1
                          ? argument

@@ -217,6 +217,9 @@ class variant_reader {
     keys.read("compute_capability", launch.compute_capability, experiment::integer_in(0, 999));
     keys.read("reads_c", launch.reads_c, experiment::flag);
     keys.read("nondeterministic", launch.nondeterministic, experiment::flag);
+    stage_list epilogue;
+    keys.read("epilogue", epilogue, experiment::read_epilogue);
+    if (keys.find("epilogue")) launch.epilogue = stages_of(epilogue);
   }
 
   void read(table_reader& keys, described_variant& v) const {
@@ -237,9 +240,6 @@ class variant_reader {
     keys.read("shared", launch.dynamic_shared, from(0, kMost32));
     keys.read("workspace", launch.workspace, from(0, std::numeric_limits<std::int64_t>::max()));
     const number_type usual = is_source_ ? number_type::i64 : number_type::i32;
-    stage_list epilogue;
-    keys.read("epilogue", epilogue, experiment::read_epilogue);
-    if (keys.find("epilogue")) launch.epilogue = stages_of(epilogue);
     read_block(keys, "scale_block_a", launch.scale_block_a);
     read_block(keys, "scale_block_b", launch.scale_block_b);
     keys.read("groups", launch.groups, experiment::flag);

@@ -18,7 +18,7 @@
 namespace kzoo::source {
 namespace {
 
-bool is_tensor(const token& t) { return t.text == "Tensor"; }
+bool is_tensor(const token& t) { return t.text == "Tensor" || t.text == "TensorView"; }
 
 std::size_t index_of(token_list all, std::string_view text) {
   return static_cast<std::size_t>(std::ranges::find(all, text, &token::text) - all.begin());
@@ -55,6 +55,11 @@ parameter parameter_of(token_list all) {
   p.is_tensor = !is_in_template && std::ranges::any_of(head.first(head.size() - 1), is_tensor);
   return p;
 }
+
+// Of an epilogue.
+bool is_operand(std::string_view name) { return name == "bias" || name == "residual"; }
+
+bool is_matrix(const parameter& p) { return p.is_tensor && !p.has_default && !is_operand(p.name); }
 
 bool is_name_of_c(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNames{"c", "C", "out", "output", "result", "D"};
@@ -121,13 +126,14 @@ std::vector<std::string> matrices(const std::vector<parameter>& tensors, tensor_
 
 void give_arguments(const std::vector<parameter>& parameters, tensor_function& f) {
   std::vector<parameter> tensors;
-  std::ranges::copy_if(parameters, std::back_inserter(tensors),
-                       [](const parameter& p) { return p.is_tensor && !p.has_default; });
+  std::ranges::copy_if(parameters, std::back_inserter(tensors), is_matrix);
   const std::vector<std::string> in_order = matrices(tensors, f);
   std::size_t next = 0;
   for (const parameter& p : parameters) {
     if (p.has_default) break;  // as have those behind it
-    const std::string given = p.is_tensor ? in_order[next++] : scalar_called(p.name);
+    const std::string given = is_matrix(p)  ? in_order[next++]
+                              : p.is_tensor ? std::string(p.name)
+                                            : scalar_called(p.name);
     if (given.empty()) {
       f.flaw = fmt::format(
           "its parameter {} is no tensor, has no default value, and is called none of M, N, K, "
@@ -154,8 +160,7 @@ std::optional<tensor_function> function_in(token_list item) {
   std::vector<parameter> parameters;
   for (const token_list each : divided(item.subspan(open + 1, end - open - 2)))
     parameters.push_back(parameter_of(each));
-  const auto tensors = std::ranges::count_if(
-      parameters, [](const parameter& p) { return p.is_tensor && !p.has_default; });
+  const auto tensors = std::ranges::count_if(parameters, is_matrix);
   if (tensors > 3 || tensors < (f.returns_tensor ? 2 : 3)) return std::nullopt;
   give_arguments(parameters, f);
   return f;
@@ -194,14 +199,17 @@ token_list cast_before(token_list all, std::size_t at) {
 }
 
 bool is_binding(const token& t) {
-  return t.text.starts_with("PYBIND11_MODULE") || t.text.starts_with("TORCH_LIBRARY");
+  return t.text.starts_with("PYBIND11_MODULE") || t.text.starts_with("TORCH_LIBRARY") ||
+         t.text.starts_with("TVM_FFI_DLL_EXPORT");
 }
 
 }  // namespace
 
 std::vector<tensor_function> tensor_functions_in(std::string_view source) {
   const std::vector<token> file = tokens_of(source);
-  const auto is_namespace = [](const token& t) { return t.text == "torch" || t.text == "at"; };
+  const auto is_namespace = [](const token& t) {
+    return t.text == "torch" || t.text == "at" || t.text == "tvm";
+  };
   if (std::ranges::none_of(file, is_tensor) || std::ranges::none_of(file, is_namespace)) return {};
   std::vector<tensor_function> all;
   std::set<std::string_view> named;

@@ -16,6 +16,7 @@ INTERNAL = {
     "caller.hpp",
     "element_traits.hpp",
     "exported.hpp",
+    "ffi_tensors.hpp",
     "identifier.hpp",
     "joined_plugin.hpp",
     "launch_limits.hpp",

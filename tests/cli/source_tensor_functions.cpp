@@ -141,6 +141,18 @@ TEST_CASE("a function may write its last tensor, and take sizes") {
   CHECK(b.verdict(b.run(text)) == "pass ");
 }
 
+TEST_CASE("a function may take a bias") {
+  const judged_extension b;
+  const std::string head = "torch::Tensor product(torch::Tensor a, const torch::Tensor& b) {";
+  std::string text = "// kzoo: epilogue=bias+relu\n" + std::string(kExtension);
+  text = replaced(text, head, replaced(head, "& b)", "& b, torch::Tensor bias)"));
+  text = replaced(text, "float* c, int m", "float* c, const float* bias, int m");
+  text = replaced(text, "c[row * n + col] = sum", "c[row * n + col] = max(sum + bias[col], 0.0f)");
+  text = replaced(text, "c.data_ptr<float>(), m", "c.data_ptr<float>(), bias.data_ptr<float>(), m");
+  CHECK(b.verdict(b.run(text, "sizes = [33]\nepilogue = 'bias + relu'")) == "pass ");
+  CHECK_THAT(b.verdict(b.run(text)), ContainsSubstring("unsupported "));
+}
+
 TEST_CASE("types are dispatched, other tensors have memory, and launches may stand in macros") {
   const judged_extension b;
   const auto ran = b.run(kExtensionInParts, "sizes = [17]\ndtype = ['f32', 'f16']");

@@ -64,6 +64,7 @@ Tensor& outer(Tensor& a, Tensor& b, Tensor& out) { if (1) { } return out; }
         word_list{"gemm::v2::inner"});
   CHECK(bound_in(source + "TORCH_LIBRARY_IMPL(e, CUDA, m) { m.impl(\"f\", TORCH_FN(outer)); }\n") ==
         word_list{"outer"});
+  CHECK(bound_in(source + "TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, outer);\n") == word_list{"outer"});
   CHECK(bound_in(source).empty());
   CHECK(names_in("Tensor f(Tensor a, Tensor b) { return cute::gemm(a, b); }").empty());
 }
@@ -83,12 +84,16 @@ TEST_CASE("what a function gets is known by the types and names of its parameter
         word_list{"C", "A", "B"});
   CHECK(given("void f(int m, int64_t N, at::Tensor a, at::Tensor b, float alpha, at::Tensor C)") ==
         word_list{"M", "N", "A", "B", "alpha", "C"});
+  CHECK(given("torch::Tensor f(torch::Tensor x, torch::Tensor w, torch::Tensor bias)") ==
+        word_list{"A", "B", "bias"});
+  CHECK(given("void f(tvm::ffi::TensorView A, tvm::ffi::TensorView B, tvm::ffi::TensorView C)") ==
+        word_list{"A", "B", "C"});
   CHECK(given("torch::Tensor f(torch::Tensor a, torch::Tensor b, int splits = 4, "
               "c10::optional<at::Tensor> bias = c10::nullopt, torch::Tensor more = {})") ==
         word_list{"A", "B"});
   const auto flaw = [](const std::string& head) { return only_in(head + " { }").flaw; };
-  CHECK_THAT(flaw("torch::Tensor f(torch::Tensor a, torch::Tensor b, torch::Tensor bias)"),
-             ContainsSubstring("third tensor is called bias"));
+  CHECK_THAT(flaw("torch::Tensor f(torch::Tensor a, torch::Tensor b, torch::Tensor scale)"),
+             ContainsSubstring("third tensor is called scale"));
   CHECK_THAT(flaw("torch::Tensor f(torch::Tensor a, torch::Tensor b, int groups)"),
              ContainsSubstring("parameter groups is no tensor"));
 }

@@ -16,15 +16,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string_view>
 #include <vector>
 
 namespace kzoo {
 namespace tensors {
 
-// The parameters of a function that are no tensors.
+// What a function may get beside A, B and C.
 struct product {
   std::int64_t m, n, k;
   double alpha, beta;
+  const kzoo_problem& problem;
+  const void* const* operands;  // null in a call that is dry
+
+  // A vector for one row, else a matrix.
+  at::Tensor operand(std::string_view name) const {
+    for (std::uint32_t i = 0; i < problem.operand_count; ++i) {
+      const kzoo_operand& o = problem.operands[i];
+      if (o.name != name) continue;
+      const auto rows = static_cast<std::int64_t>(o.rows), cols = static_cast<std::int64_t>(o.cols);
+      const void* const at = operands == nullptr ? session::no_memory() : operands[i];
+      const std::vector<std::int64_t> sizes =
+          rows == 1 ? std::vector{cols} : std::vector{rows, cols};
+      return {const_cast<void*>(at), scalar_type(o.type), sizes};
+    }
+    fail("it takes a ", name, ", which the problem has not");
+  }
 };
 
 // As long as it lives, the function is called with this session.
@@ -83,7 +100,7 @@ struct tensor_function : planned<Description> {
     s.capacity = workspace_;
     tensors::later::now();
     this->clear_read_c(g, given.stream);
-    call(s, problem_, has_batch_, g.alpha, g.beta, given.a, given.b, given.c);
+    call(s, problem_, has_batch_, g.alpha, g.beta, given.a, given.b, given.c, given.operands);
   }
   template <class T, layout kLayout>
   void run(const gemm_batch<T, kLayout>& all, const kzoo_arguments& given) const {
@@ -97,7 +114,7 @@ struct tensor_function : planned<Description> {
     void* const none = tensors::session::no_memory();
     tensors::session s;
     s.is_dry = true;
-    call(s, p, has_batch, p.alpha, p.beta, none, none, none);
+    call(s, p, has_batch, p.alpha, p.beta, none, none, none, nullptr);
     return s.used;
   }
   static bool takes(const kzoo_problem& p, bool has_batch) {
@@ -113,7 +130,8 @@ struct tensor_function : planned<Description> {
   }
 
   static void call(tensors::session& s, const kzoo_problem& p, bool has_batch, double alpha,
-                   double beta, const void* a, const void* b, void* c) {
+                   double beta, const void* a, const void* b, void* c,
+                   const void* const* operands) {
     const auto sizes = [&](std::int64_t rows, std::int64_t cols) {
       std::vector<std::int64_t> all{std::max<std::int64_t>(1, p.batch), rows, cols};
       if (!has_batch) all.erase(all.begin());
@@ -132,7 +150,8 @@ struct tensor_function : planned<Description> {
     s.sizes_of_c = sizes(p.m, p.n);
     s.type_of_c = whole.dtype();
     const tensors::session_scope scope(s);
-    const at::Tensor returned = Description::call({p.m, p.n, p.k, alpha, beta}, of_a, of_b, of_c);
+    const at::Tensor returned =
+        Description::call({p.m, p.n, p.k, alpha, beta, p, operands}, of_a, of_b, of_c);
     if (!s.is_dry)
       tensors::finish(returned, whole);
     else if (has_batch)

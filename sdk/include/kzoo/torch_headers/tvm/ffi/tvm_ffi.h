@@ -1,0 +1,3 @@
+#pragma once
+
+#include <kzoo/ffi_tensors.hpp>
