@@ -9,10 +9,13 @@ Nothing is judged or computed here: each call runs the program and reads its JSO
 
 from typing import Any
 
-from ._definition import Definition, judge_solution, read_definition
+from ._benchmarks import read_problem
+from ._definition import Definition, read_definition
+from ._problem import Problem
 from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut, cmake_folder
 from ._program import version as _version
 from ._result import Comparison, Result, compare, run
+from ._solution import judge_solution, judge_submission, traces
 from ._sources import CompiledKernel
 from ._triton import triton_kernel
 from ._tuned import Tuned, tune
@@ -26,6 +29,7 @@ __all__ = [
     "Error",
     "NoSuchDevice",
     "NotWritten",
+    "Problem",
     "ProblemVerdict",
     "Result",
     "TimedOut",
@@ -37,8 +41,11 @@ __all__ = [
     "judge",
     "judge_all",
     "judge_solution",
+    "judge_submission",
     "read_definition",
+    "read_problem",
     "run",
+    "traces",
     "triton_kernel",
     "tune",
 ]

@@ -1,10 +1,11 @@
-"""`python3 -m kzoo serve` is the module's, all else the program's: `python3 -m kzoo run quick`."""
+"""`serve`, and `judge` of benchmarks are the module's, all else the program's."""
 
 import importlib.util
 import os
 import sys
 from pathlib import Path
 
+from . import _judge
 from ._program import Error, find
 
 _WAY_OUT = "pip install 'kernel-zoo[serve]', or in a checkout ./zoo setup --serve"
@@ -24,6 +25,8 @@ def main() -> int:
             print(f"error: {fault}; serve needs FastAPI and uvicorn: {_WAY_OUT}", file=sys.stderr)
             return 2
         return serve(words[1:])
+    if words[:1] == ["judge"] and _judge.is_asked(words):
+        return _judge.main(words[1:])
     try:
         program = find()
     except Error as fault:

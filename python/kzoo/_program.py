@@ -45,6 +45,13 @@ class Stopped(Error):
 
 
 _ERRORS: dict[int, type[Error]] = {2: BadInput, 3: NoSuchDevice, 5: NotWritten}
+
+
+def exit_code(fault: BaseException) -> int:
+    """Of a command that this ends: docs/ci.md."""
+    return next((code for code, kind in _ERRORS.items() if isinstance(fault, kind)), 2)
+
+
 _SECONDS_TO_END = 20.0  # for the program, to end its workers and what it computes
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _program
+from ._reading import Size
 from ._sources import CompiledKernel
 
 Expression = int | str
@@ -70,36 +71,9 @@ def _usual_words(layout: str) -> dict[str, str]:
     return words
 
 
-class _Size:
-    """A size of the problem in the arithmetic of a grid's function: an expression of a manifest."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
-
-    @staticmethod
-    def _infix(sign: str) -> Callable[[_Size, Any], _Size]:
-        return lambda left, right: _Size(f"({left} {sign} {right})")
-
-    @staticmethod
-    def _reflected(sign: str) -> Callable[[_Size, Any], _Size]:
-        return lambda right, left: _Size(f"({left} {sign} {right})")
-
-    __add__, __radd__ = _infix("+"), _reflected("+")
-    __sub__, __rsub__ = _infix("-"), _reflected("-")
-    __mul__, __rmul__ = _infix("*"), _reflected("*")
-    __floordiv__, __rfloordiv__ = _infix("/"), _reflected("/")
-    __mod__ = _infix("%")
-
-    def __bool__(self) -> bool:
-        raise ValueError(f"a grid cannot depend on whether {self} is so: write it as expressions")
-
-
 def _grid_of(function: Callable[..., Any], constants: Mapping[str, Any]) -> list[Expression]:
     """Of `lambda meta: (triton.cdiv(M, meta["BM"]),)`, in which M, N and K are the problem's."""
-    sizes = {name: _Size(name) for name in ("M", "N", "K", "lda", "ldb", "ldc", "groups")}
+    sizes = {name: Size(name) for name in ("M", "N", "K", "lda", "ldb", "ldc", "groups")}
     code = function.__code__
     cells = tuple(
         python_types.CellType(sizes[name]) if name in sizes else cell

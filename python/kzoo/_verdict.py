@@ -118,6 +118,20 @@ def _verdict(line: str) -> Verdict:
     )
 
 
+def refusal(
+    status: Status, check: str, reason: str, name: str, tier: str, device: str | None
+) -> Verdict:
+    """The verdict on what is refused before the program sees it."""
+    document: dict[str, Any] = {
+        "schema": _SCHEMA, "runner": {"version": _program.version()}, "file": name, "status": status,
+        "verdict": None, "check": check, "reason": reason, "host_code": None, "tier": tier,
+        "device": {"id": device or "auto", "name": ""}, "baseline": None, "precisions": [],
+        "speedup": None, "calls": [], "not_checked": [], "problems": [], "library": None,
+        "sha256": None, "command": "", "wall_seconds": 0.0,
+    }  # fmt: skip
+    return _verdict(json.dumps(document))
+
+
 def judge_files(
     kernels: Sequence[Kernel],
     *,

@@ -94,6 +94,22 @@ class Definitions(unittest.TestCase):
         self.assertEqual((found["batch"], found["sizes"]), (4, ["3x5x7"]))
 
 
+    def test_an_epilogue(self) -> None:
+        a, c = ((["G", *axes], "bfloat16") for axes in ("MK", "MN"))
+        b = (["N", "K"], "bfloat16")
+        made = definition("torch.nn.functional.gelu(x, approximate='tanh')", a, b, c)
+        made["inputs"] |= {"R": {"shape": ["G", "M", "N"], "dtype": "bfloat16"}}
+        head = "def run(A, B, R):\n    x = torch.matmul(A, B.t())\n    x = x + R"
+        made["reference"] = made["reference"].replace("def run(A, B):", head)
+        found = problems(made, G=2, M=3, N=5, K=7)
+        self.assertEqual((found["epilogue"], found["sizes"]), ("residual + gelu_tanh", ["6x5x7"]))
+        made["inputs"]["R"]["shape"] = ["N"]
+        self.assertEqual(problems(made, G=2, M=3, N=5, K=7)["epilogue"], "bias + gelu_tanh")
+        made["inputs"]["R"]["shape"] = ["M"]
+        with self.assertRaisesRegex(kzoo.BadInput, r"R as \[3\] is added to C as \[2, 3, 5\]"):
+            problems(made, G=2, M=3, N=5, K=7)
+
+
 class Refused(unittest.TestCase):
     def refuses(self, words: str, given: dict[str, Any], **axes: int) -> None:
         with self.subTest(words), self.assertRaises(kzoo.BadInput) as caught:
@@ -103,12 +119,12 @@ class Refused(unittest.TestCase):
 
     def test_what_a_reference_does_beside_a_product(self) -> None:
         for returned in (
-            "torch.relu(A @ B.T)", "A @ B.T + 1", "A @ A.T", "A", "torch.matmul(A, B.T, out=B)",
+            "torch.tanh(A @ B.T)", "A @ B.T + 1", "A @ A.T", "A", "torch.matmul(A, B.T, out=B)",
             "(A @ B.T).T", "A.to(torch.bfloat16) @ B.T", "A.float() @ B.T", "open('/etc/hosts')",
             "(A @ B.T).float().half()", "A.softmax(1) @ B.T", "A.transpose(0, 0) @ B.T",
         ):  # fmt: skip
             self.refuses("in its reference is more", definition(returned))
-        self.refuses("@torch.compile", definition("A @ B.T", head="@torch.compile\ndef run(A, B):"))
+        self.refuses("torch.compile: ", definition("A @ B.T", head="@torch.compile\ndef run(A, B):"))
         self.refuses("run(A)", definition("A @ A", head="def run(A):"))
         self.refuses("no function 'run'", definition("A @ B.T", head="def go(A, B):"))
         self.refuses("no Python", definition("A @"))
@@ -120,12 +136,17 @@ class Refused(unittest.TestCase):
         sizes = {"G": 1, "M": 3, "N": 5, "K": 7}
         self.refuses("A as [3, 7] times B as [5, 7]", definition("A @ B.T", b=b), **sizes)
         self.refuses("the type of A is none of", definition("A @ B.T", (["M", "K"], "bool")))
-        self.refuses("A is no matrix", definition("A @ B.T", (["K"], "float16")))
+        self.refuses("A is no matrix", definition("A @ B.T", ([], "float16")))
+        self.refuses("of 1 dimensions", definition("A @ B.T", (["K"], "float16")))
         self.refuses("the axis 'Q'", definition("A @ B.T", (["Q", "K"], "float16")), **sizes)
         self.refuses("the axis 'N' has no value", definition("A @ B.T"), G=1, M=3)
         self.refuses("'M' is True, no integer", definition("A @ B.T"), **sizes | {"M": True})
         more = definition("A @ B.T")
         more["inputs"]["bias"] = {"shape": ["N"], "dtype": "float16"}
+        self.refuses("with 3 arguments", more)
+        more["reference"] = "def run(A, B, bias):\n    return A @ B.T"
+        self.refuses("the input bias is in no product", more)
+        more["outputs"] |= {"D": more["outputs"]["C"]}
         self.refuses("two inputs and one output", more)
         self.refuses("it has no 'axes'", {"name": "it"})
 
@@ -144,7 +165,7 @@ class Refused(unittest.TestCase):
         solutions: list[Any] = [{}, {"spec": []}, {"spec": spec, "sources": [1]}]
         for solution in solutions:
             with self.subTest(solution), self.assertRaisesRegex(kzoo.BadInput, words):
-                kzoo.judge_solution(read, [], solution)
+                kzoo.judge_solution(read, FILES / "projection.jsonl", solution)
 
     def test_files_that_are_none(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -209,27 +230,76 @@ void projection(torch::Tensor A, torch::Tensor B, torch::Tensor C) {
         verdict = self.judged(solution)
         self.assertTrue(verdict.passed, verdict)
 
-    def test_what_cannot_be_judged(self) -> None:
-        def changed(**spec: object) -> dict[str, Any]:
-            made = copy.deepcopy(SOLUTION)
-            made["spec"] |= spec
-            return dict(made)
+    def test_a_function_may_take_tensors_of_tvm_ffi(self) -> None:
+        solution = copy.deepcopy(SOLUTION)
+        kernel = solution["sources"][1]
+        lines = kernel["content"].splitlines(keepends=True)
+        kernel["content"] = "".join(line for line in lines if "kzoo:" not in line).replace(
+            "void projection(", "void kernel("
+        )
+        solution["spec"]["entry_point"] = "main.cu::projection"
+        main = """#include <tvm/ffi/container/tensor.h>
+#include <tvm/ffi/function.h>
+void projection(tvm::ffi::TensorView A, tvm::ffi::TensorView B, tvm::ffi::TensorView C);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(projection, projection);
+"""
+        kernel["content"] += """
+void projection(tvm::ffi::TensorView A, tvm::ffi::TensorView B, tvm::ffi::TensorView C) {
+  TVM_FFI_ICHECK_EQ(A.ndim(), 2) << "A is no matrix";
+  if (A.dtype().code != kDLFloat || A.dtype().bits != 32) TVM_FFI_THROW(TypeError) << "f32";
+  const auto stream = static_cast<cudaStream_t>(TVMFFIEnvGetStream(A.device().device_type, 0));
+  const dim3 grid((A.size(0) + 15) / 16, (B.size(0) + 15) / 16), block(16, 16);
+  kernel<<<grid, block, 0, stream>>>(static_cast<float*>(A.data_ptr()), static_cast<float*>(B.data_ptr()),
+                          static_cast<float*>(C.data_ptr()), A.size(0), B.size(0), A.size(1));
+}
+"""
+        solution["sources"].append({"path": "main.cu", "content": main})
+        solution["spec"]["compile_options"] = {"cuda_cflags": ["-O3", "-std=c++17", "-DUSED=1"]}
+        verdict = self.judged(solution)
+        self.assertTrue(verdict.passed, verdict)
+        read, workloads = kzoo.read_definition(PROJECTION), FILES / "projection.jsonl"
+        [first, second] = kzoo.traces(read, workloads, solution, verdict)
+        self.assertEqual(first["workload"]["axes"], {"M": 7})
+        self.assertEqual(first["evaluation"]["status"], "PASSED")
+        self.assertEqual(first["evaluation"]["performance"]["latency_ms"], 0.0)  # the simulator's
+        self.assertEqual(second["solution"], solution["name"])
 
-        host = changed(binding="tvm-ffi")
-        host["sources"][1]["content"] = "void projection(tvm::ffi::Tensor A, tvm::ffi::Tensor B) {}"
+    def test_what_is_not_judged(self) -> None:
+        python = changed(language="triton", entry_point="a.py::run")
+        text = "import torch\ndef run(A, B):\n    return torch.matmul(A, B.T)\n"
+        python["sources"].append({"path": "a.py", "content": text})
+        cutlass = changed(languages=["cutlass"], binding="torch")
+        for words, solution in (
+            ("line 3: torch.matmul(A, B.T): PyTorch would compute it", python),
+            ("its host code starts kernels of cutlass", cutlass),
+        ):
+            with self.subTest(words):
+                verdict = self.judged(solution)
+                self.assertEqual(verdict.status, "UNSUPPORTED")
+                self.assertIn(words, verdict.reason)
+                read, workloads = kzoo.read_definition(PROJECTION), FILES / "projection.jsonl"
+                evaluation = kzoo.traces(read, workloads, solution, verdict)[0]["evaluation"]
+                self.assertEqual(evaluation["status"], "RUNTIME_ERROR")
+                self.assertIn(f"UNSUPPORTED: {verdict.reason}", evaluation["log"])
+
+    def test_what_is_no_solution(self) -> None:
         outside = copy.deepcopy(SOLUTION)
         outside["sources"][0]["path"] = "../tile.h"
         for words, solution in (
-            ("tensors of tvm-ffi", host),
-            ("would run beside the clock", changed(language="triton", entry_point="a.py::run")),
             ("no 'other.cu'", changed(entry_point="other.cu::f")),
             ("'../tile.h' would lie outside", outside),
-            ("compile_options", changed(compile_options={"cuda_cflags": ["-O1"]})),
+            ("compile_options has -ccbin", changed(compile_options={"cuda_cflags": ["-ccbin=x"]})),
             ("it solves 'x'", SOLUTION | {"definition": "x"}),
         ):
             with self.subTest(words), self.assertRaises(kzoo.BadInput) as caught:
                 self.judged(solution)
             self.assertIn(words, str(caught.exception))
+
+
+def changed(**spec: object) -> dict[str, Any]:
+    made = copy.deepcopy(SOLUTION)
+    made["spec"] |= spec
+    return dict(made)
 
 
 if __name__ == "__main__":
