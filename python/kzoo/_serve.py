@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
 import collections
 import contextlib
 import dataclasses
 import hmac
+import json
 import os
 import re
 import resource
@@ -18,6 +20,7 @@ import sqlite3
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,7 +34,10 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from pydantic import Field
 
 from . import _program
-from ._sources import Sources
+from ._benchmarks import read_problem
+from ._problem import Problem
+from ._solution import Refused, kernel_of, refused
+from ._sources import Kernel, Sources
 from ._store import ENDED, Conflict, Ranked, State, Store, Submission, as_json
 from ._verdict import Verdict, judge_files
 
@@ -42,7 +48,8 @@ _LONGEST_WAIT = 60.0  # of one request for a result, in seconds
 _SILENCE = 10.0  # after which a client whose request is not complete is left
 _PAUSES = (1, 2, 4, 8, 16)  # between tries where the judge fails
 _OPEN = ("/health", "/metrics", "/docs", "/openapi.json")  # without a token
-_PROBE = "__global__ void f() {}\n"  # refused before it is compiled, after all else is looked at
+# Refused before it is compiled, after all else is looked at.
+_PROBE = json.dumps({"source": "// kzoo: entry=f\n__global__ void f() {}\n"})
 _WRONG_OPTIONS, _NO_DEVICE = 2, 3  # exit codes, as those of the program
 
 Number = Annotated[int, Field(ge=0, le=2**53)]
@@ -60,10 +67,25 @@ class Client:
 
 @dataclasses.dataclass
 class Given:
-    """A submission."""
+    """A submission: a source, a solution, or a manifest with the code of its kernels."""
 
-    source: Annotated[str, Field(min_length=1, description="CUDA source")]
+    source: Annotated[
+        str, Field(description="CUDA source; for a benchmark's problem also Python, with Triton or load_inline")
+    ] = ""
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,49}$")] = "kernel"
+    solution: Annotated[
+        dict[str, Any] | None, Field(description="of the server's definition, as FlashInfer-Bench has it")
+    ] = None
+    manifest: Annotated[str, Field(description="TOML, as docs/compiled-kernels.md describes it")] = ""
+    code: Annotated[str, Field(description="the manifest's kernel: a cubin, fatbin or PTX, in base64")] = ""
+
+    def __post_init__(self) -> None:
+        if [bool(self.source), self.solution is not None, bool(self.manifest)].count(True) != 1:
+            raise ValueError("one of source, solution and manifest is given")
+        if bool(self.manifest) != bool(self.code):
+            raise ValueError("a manifest is given with its code")
+        base64.b64decode(self.code, validate=True)
+        json.dumps(dataclasses.asdict(self), ensure_ascii=False).encode()  # no lone surrogates
 
 
 @dataclasses.dataclass
@@ -99,7 +121,7 @@ class Desk:
         if self.store.waiting() + len(given) > self.options.most_waiting:
             raise HTTPException(429, "the queue is full; try later")
         keys = [key if key is None else f"{place} {key}" for place in range(len(given))]
-        rows = [(one.name, one.source, of) for one, of in zip(given, keys, strict=True)]
+        rows = [(one.name, _text_of(one), of) for one, of in zip(given, keys, strict=True)]
         try:
             added = self.store.add(client.name, rows)
         except Conflict as fault:
@@ -207,13 +229,43 @@ class Desk:
                 await asyncio.sleep(1)
 
 
+def _text_of(given: Given) -> str:
+    """As it is stored."""
+    fields = dataclasses.asdict(given)
+    return json.dumps({key: value for key, value in fields.items() if value and key != "name"})
+
+
+def _kernel(problem: Problem | None, name: str, given: dict[str, Any], sources: Sources) -> Kernel:
+    """What the program judges. Raises Refused where nothing is, BadInput where it is malformed."""
+    if "manifest" in given:
+        file = Path(sources.file(given["manifest"], f"{name}.toml"))
+        try:
+            code = str(tomllib.loads(given["manifest"])["kernel"])
+        except (tomllib.TOMLDecodeError, KeyError) as fault:
+            raise Refused("COMPILE_ERROR", "source", f"the manifest names no kernel: {fault}") from None
+        if not re.fullmatch(r"\w[\w.-]{0,99}", code, re.ASCII) or code == file.name:
+            raise Refused("COMPILE_ERROR", "source", f"'{code}' is no name for a file of kernels")
+        (file.parent / code).write_bytes(base64.b64decode(given["code"]))
+        return file
+    if problem is not None:
+        return kernel_of(problem, given.get("solution") or given["source"] + "\n", sources)
+    if "solution" in given:
+        raise Refused("UNSUPPORTED", "source", "this server has no definition that a solution is of")
+    return Path(sources.file(given["source"], f"{name}.cu"))
+
+
 def _judge(
     options: argparse.Namespace, device: str | None, name: str, source: str, stop: threading.Event
 ) -> Verdict:
     with Sources() as sources:
+        given = json.loads(source)
+        try:
+            kernel = _kernel(options.problem, name, given, sources)
+        except Refused as fault:
+            return refused(fault, name, options.verify, device)
         return judge_files(
-            [Path(sources.file(source, f"{name}.cu"))],
-            problems=options.problems,
+            [kernel],
+            problems=options.problem.problems if options.problem else options.problems,
             tier=options.verify,
             device=device,
             baseline=options.baseline,
@@ -456,6 +508,12 @@ def _options(words: list[str]) -> argparse.Namespace:
         help="where submissions and verdicts are kept; default: judgements.sqlite",
     )
     parser.add_argument("--problems", default="quick", help="an experiment; default: quick")
+    parser.add_argument(
+        "--benchmark",
+        type=Path,
+        help="instead: a problem of KernelBench (.py), a task.yml of gpu-mode, or a definition (.json)",
+    )
+    parser.add_argument("--workloads", type=Path, help="of the definition (.jsonl)")
     parser.add_argument("--baseline", help="default: the experiment's")
     parser.add_argument("--device", help="cuda:0,cuda:1: a worker for each; default: the experiment's")
     parser.add_argument("--verify", default="full", help="quick, full or paranoid; default: full")
@@ -512,6 +570,15 @@ def _check(options: argparse.Namespace) -> None:
             raise Misconfigured(verdict.reason)
 
 
+def _problem(options: argparse.Namespace) -> Problem | None:
+    if options.benchmark is None:
+        return None
+    try:
+        return read_problem(options.benchmark, options.workloads)
+    except (_program.Error, OSError) as fault:
+        raise Misconfigured(str(fault)) from None
+
+
 def _listen(options: argparse.Namespace) -> socket.socket:
     try:
         return socket.create_server((options.host, options.port), backlog=1024)
@@ -533,6 +600,7 @@ def serve(words: list[str]) -> int:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
+        options.problem = _problem(options)
         clients, is_new = _clients(options)
         _check(options)
         with contextlib.closing(_open(options.data)) as store, _listen(options) as listening:

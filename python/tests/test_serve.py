@@ -1,6 +1,7 @@
 """The service: many clients at once, some of which misbehave; restarts; a full disk. KZOO_RUNNER names
 the program."""
 
+import base64
 import ctypes
 import http.client
 import importlib.util
@@ -217,6 +218,30 @@ class Clients(Service):
                 client.settimeout(30)
                 client.recv(1000)  # it is left
         self.assertEqual(self.stop(self.server), 130)
+
+    def test_submissions_to_a_benchmark(self) -> None:
+        files = ROOT / "python" / "tests" / "definitions"
+        options = ["--benchmark", str(files / "projection.json"), "--workloads", str(files / "projection.jsonl")]
+        self.start(*options)
+        solution = json.loads((files / "projection_solution.json").read_text())
+        solution["spec"] |= {"entry_point": "a.py::run", "language": "triton"}
+        text = "def run(A, B):\n    return A @ B.T\n"
+        solution["sources"].append({"path": "a.py", "content": text})
+        code = base64.b64encode(b"no kernel").decode()
+        for body, status, words in (
+            ({"source": text}, "UNSUPPORTED", "line 2: A @ B.T: PyTorch would compute it"),
+            ({"solution": solution}, "UNSUPPORTED", "line 2: A @ B.T"),
+            ({"manifest": 'kernel = "../x"', "code": code}, "COMPILE_ERROR", "is no name for a file"),
+            ({"manifest": 'kernel = "x.cubin"', "code": code}, "COMPILE_ERROR", "kernel.toml"),
+        ):
+            with self.subTest(words):
+                accepted, answer = self.ask("POST", "/judgements", body)
+                self.assertEqual(accepted, 202, answer)
+                judgement = self.result(answer["id"])["judgement"]
+                self.assertEqual(judgement["status"], status, judgement)
+                self.assertIn(words, judgement["reason"])
+        self.assertEqual(self.ask("POST", "/judgements", {"source": "x", "solution": {}})[0], 400)
+        self.assertEqual(self.ask("POST", "/judgements", {"manifest": "x"})[0], 400)
 
     def test_a_signal_that_another_thread_takes_ends_it(self) -> None:
         self.start()
