@@ -57,11 +57,11 @@ install_packages() {
   fi
 }
 
-# What `python3 -m kzoo serve` imports, which finds it there.
-setup_serve() {
-  local pinned=$root/scripts/serve.txt
-  cmp -s "$pinned" "$user_folder/serve/pinned.txt" ||
-    install_wheels 'FastAPI and uvicorn (5 MB)' "$user_folder/serve" "$pinned"
+# What `python3 -m kzoo serve` or `mcp` imports, which finds it there.
+setup_module() {
+  local command=$1 what=$2 pinned=$root/scripts/$1.txt
+  cmp -s "$pinned" "$user_folder/$command/pinned.txt" ||
+    install_wheels "$what" "$user_folder/$command" "$pinned"
 }
 
 # Fetches wheels from PyPI, pinned by a file of hashes, and unpacks them into a folder of the user's.

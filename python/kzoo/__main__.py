@@ -1,4 +1,4 @@
-"""`serve`, and `judge` of benchmarks are the module's, all else the program's."""
+"""`serve`, `mcp`, and `judge` of benchmarks are the module's, all else the program's."""
 
 import importlib.util
 import os
@@ -8,24 +8,41 @@ from pathlib import Path
 from . import _judge
 from ._program import Error, find
 
-_WAY_OUT = "pip install 'kernel-zoo[serve]', or in a checkout ./zoo setup --serve"
+# What each needs, and how it is fetched.
+_NEEDS = {"serve": ("fastapi", "FastAPI and uvicorn"), "mcp": ("mcp", "the package mcp")}
+
+
+def _find_packages(command: str) -> None:
+    """A virtual environment has its own packages; those of a distribution may be too old."""
+    if sys.prefix == sys.base_prefix or importlib.util.find_spec(_NEEDS[command][0]) is None:
+        data = os.environ.get("XDG_DATA_HOME", "")
+        folder = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
+        sys.path.insert(0, str(folder / "kernel-zoo" / command))  # of ./zoo setup
+
+
+def _missing(command: str, fault: ImportError) -> int:
+    way = f"pip install 'kernel-zoo[{command}]', or in a checkout ./zoo setup --{command}"
+    print(f"error: {fault}; {command} needs {_NEEDS[command][1]}: {way}", file=sys.stderr)
+    return 2
 
 
 def main() -> int:
     words = sys.argv[1:]
-    if words[:1] == ["serve"]:
-        # A virtual environment has its own packages; those of a distribution may be too old.
-        if sys.prefix == sys.base_prefix or importlib.util.find_spec("fastapi") is None:
-            data = os.environ.get("XDG_DATA_HOME", "")
-            folder = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
-            sys.path.insert(0, str(folder / "kernel-zoo" / "serve"))  # of ./zoo setup --serve
+    command = words[0] if words else ""
+    if command in _NEEDS:
+        _find_packages(command)
         try:
-            from ._serve import serve
+            if command == "serve":
+                from ._serve import serve
+
+                return serve(words[1:])
+            from ._mcp import serve_mcp
+
+            serve_mcp()
+            return 0
         except ImportError as fault:
-            print(f"error: {fault}; serve needs FastAPI and uvicorn: {_WAY_OUT}", file=sys.stderr)
-            return 2
-        return serve(words[1:])
-    if words[:1] == ["judge"] and _judge.is_asked(words):
+            return _missing(command, fault)
+    if command == "judge" and _judge.is_asked(words):
         return _judge.main(words[1:])
     try:
         program = find()
