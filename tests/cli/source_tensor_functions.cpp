@@ -97,7 +97,7 @@ __global__ void sum_up(const float* p, T* c, int count, int n_parts) {
 torch::Tensor in_parts(torch::Tensor a, torch::Tensor b, int64_t n_parts = 3) {
   int m = a.size(0), k = a.size(1), n = b.size(1);
   auto p = torch::zeros({n_parts, m, n}, torch::dtype(torch::kFloat32).device(a.device()));
-  auto c = torch::empty({m, n}, torch::TensorOptions().dtype(a.dtype()).device(torch::kCUDA));
+  auto c = torch::empty({m, n}, torch::device("cuda").dtype(a.dtype()));
   AT_DISPATCH_FLOATING_TYPES_AND_HALF(a.scalar_type(), "in_parts", ([&] {
     static bool is_set = false;
     if (!is_set)

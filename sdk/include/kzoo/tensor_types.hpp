@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <optional>
 #include <ostream>
+#include <string_view>
 #include <vector>
 
 namespace c10 {
@@ -82,6 +83,9 @@ struct Device {
   DeviceIndex number = 0;
 
   Device(DeviceType type = DeviceType::CUDA, DeviceIndex index = 0) : kind(type), number(index) {}
+  Device(std::string_view name)
+      : Device(name.starts_with("cpu") ? DeviceType::CPU : DeviceType::CUDA) {}
+  Device(const char* name) : Device(std::string_view(name)) {}
   DeviceType type() const { return kind; }
   DeviceIndex index() const { return number; }
   bool is_cuda() const { return kind == DeviceType::CUDA; }
