@@ -11,6 +11,10 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from action_steps import script
+
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETTINGS = PYPROJECT["tool"]["scikit-build"]
 VERSION = re.search(
@@ -113,6 +117,43 @@ class Wheel(unittest.TestCase):
         code = "import kzoo, sys; v = kzoo.judge(sys.argv[1], device='cpu'); print(v.status, v.reward())"
         judged = self.python(code, str(source), path=nowhere)
         self.assertEqual(judged.stdout, "JUDGE_ERROR None\n", judged.stderr)
+
+    def test_the_action_judges_kernels(self) -> None:
+        temp, work = self.folder / "runner temp", self.folder / "work"
+        program = temp / "kernel-zoo" / "bin" / "kernel-zoo"
+        program.parent.mkdir(parents=True)
+        start = "import sys; from kzoo.__main__ import main; sys.exit(main())"
+        program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{start}' \"$@\"\n")
+        program.chmod(0o755)
+        (work / "kernels").mkdir(parents=True)
+        (work / "kernels" / "none.cu").write_text("__global__ void f() {}\n")
+        shutil.copy(self.prefix / "share/kernel-zoo/template/mine.cu", work / "kernels")
+        files = {"GITHUB_OUTPUT": temp / "output", "GITHUB_STEP_SUMMARY": temp / "summary"}
+        given = {"KERNELS": "kernels/*.cu", "PROBLEMS": "quick", "VERIFY": "quick", "DEVICE": "cpu"}
+        ran = subprocess.run(
+            ["bash", "-e", "-c", script("judge")],
+            env={
+                name: str(value)
+                for name, value in (
+                    os.environ | given | files | {
+                        "BENCHMARK": "", "BASELINE": "", "RUNNER_TEMP": temp, "PYTHONPATH": self.site,
+                        "KZOO_RUNNER": self.prefix / "bin" / "runner",
+                        "PATH": f"{self.compiler.parent}:{os.environ['PATH']}",
+                        "XDG_CACHE_HOME": self.folder / "cache",
+                    }
+                ).items()
+            },
+            cwd=work,
+            text=True,
+            capture_output=True,
+            check=False,
+        )  # fmt: skip
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertIn("::error file=kernels/none.cu::COMPILE_ERROR", ran.stderr)
+        summary = files["GITHUB_STEP_SUMMARY"].read_text()
+        for row in ("| kernels/mine.cu | PASSED |", "| kernels/none.cu | COMPILE_ERROR |"):
+            self.assertIn(row, summary)
+        self.assertEqual(files["GITHUB_OUTPUT"].read_text(), f"verdicts={temp}/verdicts.jsonl\n")
 
 
 if __name__ == "__main__":
