@@ -58,8 +58,19 @@ class Size:
     __floordiv__, __rfloordiv__ = _infix("/"), _reflected("/")
     __mod__, __rmod__ = _infix("%"), _reflected("%")
 
+    def __truediv__(self, other: Any) -> Ratio:
+        return Ratio(self, other)
+
     def __bool__(self) -> bool:
         raise ValueError(f"a grid cannot depend on whether {self} is so: write it as expressions")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """What math.ceil is given."""
+
+    above: Size
+    below: Any
 
 
 def ceil_div(x: Any, y: Any) -> Any:

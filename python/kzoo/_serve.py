@@ -250,7 +250,7 @@ def _kernel(problem: Problem | None, name: str, given: dict[str, Any], sources: 
     if problem is not None:
         return kernel_of(problem, given.get("solution") or given["source"] + "\n", sources)
     if "solution" in given:
-        raise Refused("UNSUPPORTED", "source", "this server has no definition that a solution is of")
+        raise Refused("UNSUPPORTED", "submission", "this server has no definition that a solution is of")
     return Path(sources.file(given["source"], f"{name}.cu"))
 
 

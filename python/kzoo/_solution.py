@@ -24,7 +24,8 @@ from ._verdict import ProblemVerdict, Status, Verdict, judge, refusal
 
 _ARCH = 90
 # Host code of these starts kernels that no tensor function can keep on the run's stream.
-_STARTERS = ("cublas", "cudnn", "cudnn_frontend", "cutlass", "cute_dsl", "cutile", "tilelang")
+_STARTERS = ("cublas", "cudnn", "cudnn_frontend", "cutlass")
+_LANGUAGES = ("cute_dsl", "cutile", "tilelang")
 _OF_COMPILER = re.compile(r"-std=\S+|-O[0-3]|--?use_fast_math|-lineinfo|--ptxas-options=\S+|-l(cuda|cudart)")
 
 Submission = str | Path | Document
@@ -196,7 +197,7 @@ def _of_python(
             return _of_cuda(problem, file, {file: header + start.source}, start.function, sources)
         return compiled(request(reader, start, arch))
     except Unread as fault:
-        raise Refused("UNSUPPORTED", "python", str(fault)) from None
+        raise Refused("UNSUPPORTED", "submission", str(fault)) from None
     except Failed as fault:
         raise Refused("COMPILE_ERROR", "compile", str(fault)) from None
     except NoTriton as fault:
@@ -228,7 +229,7 @@ def _of_solution(problem: Problem, document: Document, sources: Sources, arch: i
         spec = document["spec"]
         main, _, function = str(spec["entry_point"]).partition("::")
         texts = {str(one["path"]): str(one["content"]) for one in document["sources"]}
-        starters = [*spec.get("languages", []), *spec.get("dependencies", [])]
+        starters = [spec.get("language", ""), *spec.get("languages", []), *spec.get("dependencies", [])]
         asked = {key: list(map(str, one or ())) for key, one in (spec.get("compile_options") or {}).items()}
     if document.get("definition") != problem.name:
         raise BadInput(f"{name}: it solves '{document.get('definition')}', not '{problem.name}'")
@@ -237,11 +238,14 @@ def _of_solution(problem: Problem, document: Document, sources: Sources, arch: i
             raise BadInput(f"{name}: '{path}' would lie outside the solution's folder")
     if main not in texts:
         raise BadInput(f"{name}: among its sources is no '{main}', the file of its entry point")
+    if foreign := [one for one in starters if one in _LANGUAGES]:
+        why = f"its kernels are in {foreign[0]}; of Python's, those in Triton are compiled ahead of time"
+        raise Refused("UNSUPPORTED", "submission", why)
     if main.endswith(".py"):
         return _of_python(problem, texts[main], function, name, sources, arch)
     if foreign := [one for one in starters if re.split(r"\W", one)[0] in _STARTERS]:
         why = f"its host code starts kernels of {foreign[0]}, which only a plugin can (docs/plugins.md)"
-        raise Refused("UNSUPPORTED", "source", why)
+        raise Refused("UNSUPPORTED", "submission", why)
     main, texts = _whole(main, texts, asked, name)
     return _of_cuda(problem, main, texts, function, sources)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ._problem import Problem
 from ._product import Layer
-from ._reading import Class, Function, Named, Reader, Size, Tensor, Unknown, Unread, ceil_div
+from ._reading import Class, Function, Named, Ratio, Reader, Size, Tensor, Unknown, Unread, ceil_div
 
 _COMPUTES = "PyTorch would compute it at run time, and no Python runs where a kernel is timed"
 _EMPTY = ("torch.empty", "torch.empty_like")
@@ -139,6 +139,8 @@ class SubmissionReader(Reader):
             return Size(f"{path}({given[0]}, {given[1]})")
         if path in _BUILTINS and all(isinstance(one, int | float | tuple) for one in given):
             return _BUILTINS[path](*given)
+        if path == "math.ceil" and len(given) == 1 and isinstance(given[0], Ratio):
+            return ceil_div(given[0].above, given[0].below)
         if path == "int" and len(given) == 1 and isinstance(given[0], Size):
             return given[0]
         if path in ("isinstance", "hasattr") or path.startswith(("torch.cuda.get_", "torch.cuda.is_", "torch.device", "torch.cuda.current_")):

@@ -276,7 +276,7 @@ class Judged(Base):
         with contextlib.redirect_stdout(io.StringIO()) as out:
             self.assertEqual(_judge.main(words), 1)
         document = json.loads(out.getvalue())
-        self.assertEqual((document["status"], document["check"]), ("UNSUPPORTED", "python"))
+        self.assertEqual((document["status"], document["check"]), ("UNSUPPORTED", "submission"))
         self.assertEqual(document["file"], str(python))
         with contextlib.redirect_stderr(io.StringIO()) as err:
             self.assertEqual(_judge.main(["--benchmark", str(python), str(python)]), 2)
