@@ -11,7 +11,9 @@ ACTION = Path(__file__).resolve().parents[1] / "action.yml"
 def script(step: str) -> str:
     """What its bash is given."""
     text = ACTION.read_text(encoding="utf-8")
-    [found] = re.findall(rf"^    - name: {step}\n.*?^      run: \|\n((?:        .*\n|\n)+)", text, re.M | re.S)
+    [found] = re.findall(
+        rf"^    - name: {step}\n.*?^      run: \|\n((?:        .*\n|\n)+)", text, re.M | re.S
+    )
     return textwrap.dedent(found)
 
 

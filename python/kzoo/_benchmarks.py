@@ -46,7 +46,9 @@ def read_problem(
             return _task(place)
         return _kernelbench(place, sizes or {})
     except Unread as fault:
-        raise BadInput(f"{file}: it is read as a product with an epilogue, and has more: {fault}") from None
+        raise BadInput(
+            f"{file}: it is read as a product with an epilogue, and has more: {fault}"
+        ) from None
     except (KeyError, TypeError, AttributeError) as fault:
         raise BadInput(f"{file}: this is not in the format that is read here: {fault}") from fault
 

@@ -48,7 +48,9 @@ def compiled(request: dict[str, Any]) -> CompiledKernel:
     try:
         answer = json.loads(ran.stdout.strip().rpartition("\n")[2])
     except ValueError:
-        raise Failed(f"Triton ended with exit code {ran.returncode}: {ran.stderr[-_LONGEST:]}") from None
+        raise Failed(
+            f"Triton ended with exit code {ran.returncode}: {ran.stderr[-_LONGEST:]}"
+        ) from None
     if "missing" in answer:
         raise NoTriton(answer["missing"])
     if "error" in answer:
@@ -83,4 +85,3 @@ def main() -> None:
     request = json.load(sys.stdin)
     with tempfile.TemporaryDirectory(prefix="kernel-zoo-") as folder:
         print(json.dumps(_answer(request, Path(folder))))
-

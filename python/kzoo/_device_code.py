@@ -42,7 +42,9 @@ class _Walker(ast.NodeVisitor):
             if not isinstance(one, ast.Constant):
                 raise Unread(one, "such a default value is not read")
         for place in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-            if place.annotation is not None and not isinstance(place.annotation, ast.Attribute | ast.Name | ast.Constant):
+            if place.annotation is not None and not isinstance(
+                place.annotation, ast.Attribute | ast.Name | ast.Constant
+            ):
                 raise Unread(place, "such an annotation is not read")
         if node.args.vararg or node.args.kwarg:
             raise Unread(node, "such parameters are not read")
@@ -123,7 +125,9 @@ def request(reader: SubmissionReader, start: TritonCall, arch: int) -> dict[str,
             continue
         several = set(problem.values(value))
         if len(several) > 1:
-            raise Unread(None, f"its constant {name} is {value}, which differs from problem to problem")
+            raise Unread(
+                None, f"its constant {name} is {value}, which differs from problem to problem"
+            )
         [constants[name]] = several
     arguments = {name: _word(problem, value) for name, value in start.arguments.items()}
     multiples = [
@@ -131,7 +135,9 @@ def request(reader: SubmissionReader, start: TritonCall, arch: int) -> dict[str,
         for name, word in arguments.items()
         if word in _SIZES and all(value % 16 == 0 for value in problem.values(word))
     ]
-    rounds = "dot(" in text and "ieee" not in text and "allow_tf32=False" not in text.replace(" ", "")
+    rounds = (
+        "dot(" in text and "ieee" not in text and "allow_tf32=False" not in text.replace(" ", "")
+    )
     precision = {"precision": "tf32"} if problem.dtype == "f32" and rounds else {}
     return {
         "text": text,
@@ -148,7 +154,6 @@ def request(reader: SubmissionReader, start: TritonCall, arch: int) -> dict[str,
             **start.options,
         },
     }
-
 
 
 def _word(problem: Problem, value: int | str) -> int | str:

@@ -35,14 +35,24 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     add("--workloads", type=Path, help="of the definition (.jsonl)")
     add("--solution", type=Path, action="append", default=[], help="of the definition (.json)")
     add("--trace", type=Path, help="where traces of FlashInfer-Bench are appended")
-    add("--size", action="append", default=[], metavar="NAME=NUMBER", help="another size for --benchmark")
-    add("--entry", default="", help="the function or model; default: ModelNew, custom_kernel or run")
+    add(
+        "--size",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="another size for --benchmark",
+    )
+    add(
+        "--entry", default="", help="the function or model; default: ModelNew, custom_kernel or run"
+    )
     add("--arch", type=int, default=90, help="the compute capability that Triton compiles for: 90")
     add("--json", action="store_true", help="a document (JSON) for each, in one line")
     add("--device", help="auto, cpu, cuda or cuda:N")
     add("--verify", default="full", choices=("quick", "full", "paranoid"), help="default: full")
     add("--baseline", help="the kernel that speedups are over, such as cublas:fp32")
-    add("--device-code-only", action="store_true", help="refuse kernels with host code of their own")
+    add(
+        "--device-code-only", action="store_true", help="refuse kernels with host code of their own"
+    )
     add("--explain", action="store_true", help="search a wrong kernel's memory accesses, too")
     options = parser.parse_args(words)
     if (options.benchmark is None) == (options.definition is None):
@@ -52,14 +62,18 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     if not options.submission and not options.solution:
         parser.error("give a --solution, or files to judge")
     try:
-        options.sizes = {name: int(value) for name, _, value in (one.partition("=") for one in options.size)}
+        options.sizes = {
+            name: int(value) for name, _, value in (one.partition("=") for one in options.size)
+        }
     except ValueError:
         parser.error("--size is NAME=NUMBER")
     return options
 
 
 def _judged(options: argparse.Namespace) -> list[Verdict]:
-    problem = read_problem(options.benchmark or options.definition, options.workloads, sizes=options.sizes)
+    problem = read_problem(
+        options.benchmark or options.definition, options.workloads, sizes=options.sizes
+    )
     more: dict[str, Any] = {
         "device": options.device, "tier": options.verify, "baseline": options.baseline,
         "device_code_only": options.device_code_only, "explain": options.explain,
@@ -71,7 +85,9 @@ def _judged(options: argparse.Namespace) -> list[Verdict]:
         document = verdict.document | {"file": str(file)}
         print(json.dumps(document) if options.json else f"{file}: {verdict}", flush=True)
         if options.trace and file in options.solution:
-            made = traces(read_definition(options.definition), options.workloads, as_document(file), verdict)
+            made = traces(
+                read_definition(options.definition), options.workloads, as_document(file), verdict
+            )
             with options.trace.open("a", encoding="utf-8") as trace:
                 trace.writelines(json.dumps(one) + "\n" for one in made)
     return verdicts

@@ -23,7 +23,9 @@ Source = Annotated[
         "block=… arguments=…` lines, or a function that takes tensors of PyTorch or tvm-ffi. Or a path"
     ),
 ]
-Problems = Annotated[str, Field(description='an experiment: its name, such as "quick", its file, or TOML')]
+Problems = Annotated[
+    str, Field(description='an experiment: its name, such as "quick", its file, or TOML')
+]
 Device = Annotated[str | None, Field(description='"auto", "cpu" (a simulator), "cuda" or "cuda:N"')]
 
 server = MCPServer(
@@ -34,7 +36,17 @@ server = MCPServer(
 
 
 def _answer(verdict: Verdict) -> dict[str, Any]:
-    kept = ("status", "check", "reason", "tier", "precisions", "speedup", "baseline", "calls", "problems")
+    kept = (
+        "status",
+        "check",
+        "reason",
+        "tier",
+        "precisions",
+        "speedup",
+        "baseline",
+        "calls",
+        "problems",
+    )
     return {key: verdict.document[key] for key in kept} | {"device": verdict.device}
 
 
@@ -47,14 +59,18 @@ def judge(
 ) -> dict[str, Any]:
     """Whether a kernel is right on each problem, and how fast: its verdict."""
     return _answer(
-        judge_kernel(source, problems=problems, device=device, baseline=baseline, tier=tier, progress=False)
+        judge_kernel(
+            source, problems=problems, device=device, baseline=baseline, tier=tier, progress=False
+        )
     )
 
 
 def explain(source: Source, problems: Problems = "quick", device: Device = None) -> dict[str, Any]:
     """The verdict, and for a wrong kernel the memory accesses or the race that are the cause."""
     return _answer(
-        judge_kernel(source, problems=problems, device=device, tier="quick", explain=True, progress=False)
+        judge_kernel(
+            source, problems=problems, device=device, tier="quick", explain=True, progress=False
+        )
     )
 
 
@@ -62,12 +78,18 @@ def compare(
     sources: Annotated[list[Source], Field(min_length=1)],
     problems: Problems = "quick",
     device: Device = None,
-    baseline: Annotated[str | None, Field(description='a kernel of these or of the zoo: "naive:16x16"')] = None,
+    baseline: Annotated[
+        str | None, Field(description='a kernel of these or of the zoo: "naive:16x16"')
+    ] = None,
 ) -> str:
     """Times of several kernels beside each other, with intervals: a table. Names of the zoo's count, too."""
     result = run(problems, plugins=sources, device=device, progress=False)
     table = result.table(markdown=True)
-    return table if baseline is None else compare_results(result, baseline=baseline, markdown=True).text
+    return (
+        table
+        if baseline is None
+        else compare_results(result, baseline=baseline, markdown=True).text
+    )
 
 
 def _telling(tool: Callable[..., Any]) -> Callable[..., Any]:

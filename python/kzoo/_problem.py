@@ -60,7 +60,9 @@ class Problem:
         keys |= {"epilogue": self.epilogue} if self.epilogue else {}
         tables = [f"title = {json.dumps(self.name, ensure_ascii=False)}\n"]
         for m, n, k, batch in self.sizes:
-            tables.append(f"[[problem]]\n{toml(keys | {'sizes': [f'{m}x{n}x{k}'], 'batch': batch})}")
+            tables.append(
+                f"[[problem]]\n{toml(keys | {'sizes': [f'{m}x{n}x{k}'], 'batch': batch})}"
+            )
         return "".join(tables)
 
 

@@ -63,7 +63,9 @@ class Layer:
 
 def extent(a: Sequence[int], b: Sequence[int]) -> tuple[int, int, int, int] | None:
     """M, N, K, and how many products; None where they do not fit."""
-    shared = [] if len(b) == 2 else list(b[:-2])  # one B for all rows of a deeper A, or as many as A
+    shared = (
+        [] if len(b) == 2 else list(b[:-2])
+    )  # one B for all rows of a deeper A, or as many as A
     if (shared and list(a[:-2]) != shared) or a[-1] != b[-2]:
         return None
     return a[-2] if shared else math.prod(a[:-1]), b[-1], a[-1], math.prod(shared)
@@ -109,7 +111,9 @@ class ReferenceReader(Reader):
             raise Unread(node, "it is no part of a product")
         return given[0].then(what.stage)
 
-    def method(self, node: ast.Call, of: Any, name: str, given: list[Any], named: dict[str, Any]) -> Any:
+    def method(
+        self, node: ast.Call, of: Any, name: str, given: list[Any], named: dict[str, Any]
+    ) -> Any:
         if isinstance(of, Unknown) or (isinstance(of, Tensor) and name in _FILLS):
             return of
         if isinstance(of, Tensor | Product) and not named:
@@ -124,7 +128,12 @@ class ReferenceReader(Reader):
                 return self._converted(node, of, words[0].path.removeprefix("torch."))
             if name in _CONVERSIONS and not words:
                 return self._converted(node, of, _CONVERSIONS[name])
-            if isinstance(of, Tensor) and name == "size" and len(words) == 1 and type(words[0]) is int:
+            if (
+                isinstance(of, Tensor)
+                and name == "size"
+                and len(words) == 1
+                and type(words[0]) is int
+            ):
                 return of.shape[words[0]]
             if name == "relu" and isinstance(of, Product) and not words:
                 return of.then("relu")
@@ -180,7 +189,10 @@ class ReferenceReader(Reader):
         if name != "Linear":
             return Layer(self._activation(node, name.lower(), given, named))
         has_bias = named.pop("bias", given.pop(2) if len(given) > 2 else True)
-        sizes = [*given, *(named.pop(one) for one in ("in_features", "out_features") if one in named)]
+        sizes = [
+            *given,
+            *(named.pop(one) for one in ("in_features", "out_features") if one in named),
+        ]
         if named or len(sizes) != 2 or not isinstance(has_bias, bool):
             raise Unread(node, "such a layer is not read")
         weight = self._tensor(node, [sizes[1], sizes[0]], {})
@@ -203,8 +215,12 @@ class ReferenceReader(Reader):
         raise Unread(node, "no epilogue here has it")
 
     def _transposed(self, node: ast.expr, of: Any, any_rank: bool) -> Tensor:
-        if not isinstance(of, Tensor) or not (len(of.shape) == 2 or (any_rank and len(of.shape) > 2)):
-            raise Unread(node, "only an operand may be transposed, and only its last two dimensions")
+        if not isinstance(of, Tensor) or not (
+            len(of.shape) == 2 or (any_rank and len(of.shape) > 2)
+        ):
+            raise Unread(
+                node, "only an operand may be transposed, and only its last two dimensions"
+            )
         return of.swapped()
 
     def _converted(self, node: ast.expr, of: Tensor | Product, to: str) -> Tensor | Product:
@@ -245,7 +261,12 @@ class ReferenceReader(Reader):
             right = of_b[:-2] + of_b[:-3:-1] if flip_b else of_b
             shared = right[:-2]
             fits = left[-1:] == k and right[-2:-1] == k and of_c == left[:-1] + right[-1:]
-            if not more and fits and left[: len(shared)] == shared and (not shared or len(left) == len(right)):
+            if (
+                not more
+                and fits
+                and left[: len(shared)] == shared
+                and (not shared or len(left) == len(right))
+            ):
                 x, y = (a.swapped() if flip_a else a), (b.swapped() if flip_b else b)
                 return self._product(node, x, y)
         raise Unread(node, "it is no product of two matrices")

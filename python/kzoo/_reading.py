@@ -147,8 +147,16 @@ def computed(node: ast.expr, values: Mapping[str, int]) -> int:
         return node.value
     if isinstance(node, ast.Name):
         return values[node.id]
-    if isinstance(node, ast.BinOp) and type(node.op) in (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod):
-        found: int = _BINARY[type(node.op)](computed(node.left, values), computed(node.right, values))
+    if isinstance(node, ast.BinOp) and type(node.op) in (
+        ast.Add,
+        ast.Sub,
+        ast.Mult,
+        ast.FloorDiv,
+        ast.Mod,
+    ):
+        found: int = _BINARY[type(node.op)](
+            computed(node.left, values), computed(node.right, values)
+        )
         return found
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2:
         x, y = (computed(one, values) for one in node.args)
@@ -201,7 +209,9 @@ class Reader:
         """Of what another module has."""
         raise Unread(node, "it is not known here")
 
-    def method(self, node: ast.Call, of: Any, name: str, given: list[Any], named: dict[str, Any]) -> Any:
+    def method(
+        self, node: ast.Call, of: Any, name: str, given: list[Any], named: dict[str, Any]
+    ) -> Any:
         raise Unread(node, "it is not known here")
 
     def attribute(self, node: ast.Attribute, of: Any, name: str) -> Any:
@@ -279,7 +289,11 @@ class Reader:
             raise Unread(node, f"it is called with {len(values)} arguments")
         scope = dict(zip(names, values, strict=False)) | dict(named)
         defaults = zip(names[len(names) - len(places.defaults) :], places.defaults, strict=True)
-        only = [(one.arg, value) for one, value in zip(places.kwonlyargs, places.kw_defaults, strict=True) if value]
+        only = [
+            (one.arg, value)
+            for one, value in zip(places.kwonlyargs, places.kw_defaults, strict=True)
+            if value
+        ]
         for name, value in [*defaults, *only]:
             if name not in scope:
                 scope[name] = self.value(value, {})
@@ -342,7 +356,11 @@ class Reader:
     def _assign(self, one: ast.stmt, target: ast.expr, value: Any, scope: Scope) -> None:
         if isinstance(target, ast.Name):
             scope[target.id] = value
-        elif isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(value) == len(target.elts):
+        elif (
+            isinstance(target, ast.Tuple)
+            and isinstance(value, tuple)
+            and len(value) == len(target.elts)
+        ):
             for each, part in zip(target.elts, value, strict=True):
                 self._assign(one, each, part, scope)
         elif isinstance(target, ast.Attribute):
@@ -376,7 +394,9 @@ class Reader:
         if isinstance(node, ast.UnaryOp):
             return self._unary(node, self.value(node.operand, scope))
         if isinstance(node, ast.BinOp):
-            return self._arithmetic(node, self.value(node.left, scope), self.value(node.right, scope))
+            return self._arithmetic(
+                node, self.value(node.left, scope), self.value(node.right, scope)
+            )
         if isinstance(node, ast.Attribute):
             return self._attribute(node, self.value(node.value, scope))
         if isinstance(node, ast.Subscript):
@@ -428,13 +448,19 @@ class Reader:
     def _arithmetic(self, node: ast.BinOp, left: Any, right: Any) -> Any:
         computes = _BINARY.get(type(node.op))
         numbers = all(is_number(one) or isinstance(one, Size) for one in (left, right))
-        joined = isinstance(node.op, ast.Add) and type(left) is type(right) and type(left) in (str, tuple)
+        joined = (
+            isinstance(node.op, ast.Add)
+            and type(left) is type(right)
+            and type(left) in (str, tuple)
+        )
         if computes and (numbers or joined):
             try:
                 return computes(left, right)
             except (ArithmeticError, TypeError) as fault:
                 raise Unread(node, str(fault)) from None
-        if isinstance(node.op, ast.Pow) and all(type(one) is int and 0 <= one < 64 for one in (left, right)):
+        if isinstance(node.op, ast.Pow) and all(
+            type(one) is int and 0 <= one < 64 for one in (left, right)
+        ):
             return left**right
         return self.binary(node, left, right)
 
@@ -490,7 +516,9 @@ def imported(one: ast.Import | ast.ImportFrom) -> Scope:
     """The names that it brings."""
     if isinstance(one, ast.Import):
         return {
-            name.asname or name.name.partition(".")[0]: Named(name.name if name.asname else name.name.partition(".")[0])
+            name.asname or name.name.partition(".")[0]: Named(
+                name.name if name.asname else name.name.partition(".")[0]
+            )
             for name in one.names
         }
     return {name.asname or name.name: Named(f"{one.module}.{name.name}") for name in one.names}

@@ -26,7 +26,9 @@ _ARCH = 90
 # Host code of these starts kernels that no tensor function can keep on the run's stream.
 _STARTERS = ("cublas", "cudnn", "cudnn_frontend", "cutlass")
 _LANGUAGES = ("cute_dsl", "cutile", "tilelang")
-_OF_COMPILER = re.compile(r"-std=\S+|-O[0-3]|--?use_fast_math|-lineinfo|--ptxas-options=\S+|-l(cuda|cudart)")
+_OF_COMPILER = re.compile(
+    r"-std=\S+|-O[0-3]|--?use_fast_math|-lineinfo|--ptxas-options=\S+|-l(cuda|cudart)"
+)
 
 Submission = str | Path | Document
 
@@ -69,7 +71,12 @@ def judge_submission(
 
 
 def kernel_of(
-    problem: Problem, submission: Submission, sources: Sources, *, entry: str = "", arch: int = _ARCH
+    problem: Problem,
+    submission: Submission,
+    sources: Sources,
+    *,
+    entry: str = "",
+    arch: int = _ARCH,
 ) -> Kernel:
     """What of a submission is judged. Raises Refused where nothing is."""
     if isinstance(submission, Mapping) or Path(_as_name(submission)).suffix == ".json":
@@ -138,7 +145,14 @@ def _size(of: ProblemVerdict) -> tuple[int, int, int, int]:
     return sizes["m"], sizes["n"], sizes["k"], sizes.get("batch", 1)
 
 
-_KNOWN = ("PASSED", "INCORRECT_NUMERICAL", "INCORRECT_DTYPE", "RUNTIME_ERROR", "COMPILE_ERROR", "TIMEOUT")
+_KNOWN = (
+    "PASSED",
+    "INCORRECT_NUMERICAL",
+    "INCORRECT_DTYPE",
+    "RUNTIME_ERROR",
+    "COMPILE_ERROR",
+    "TIMEOUT",
+)
 
 
 def _evaluation(verdict: Verdict, of: ProblemVerdict | None, now: str) -> dict[str, Any]:
@@ -229,8 +243,15 @@ def _of_solution(problem: Problem, document: Document, sources: Sources, arch: i
         spec = document["spec"]
         main, _, function = str(spec["entry_point"]).partition("::")
         texts = {str(one["path"]): str(one["content"]) for one in document["sources"]}
-        starters = [spec.get("language", ""), *spec.get("languages", []), *spec.get("dependencies", [])]
-        asked = {key: list(map(str, one or ())) for key, one in (spec.get("compile_options") or {}).items()}
+        starters = [
+            spec.get("language", ""),
+            *spec.get("languages", []),
+            *spec.get("dependencies", []),
+        ]
+        asked = {
+            key: list(map(str, one or ()))
+            for key, one in (spec.get("compile_options") or {}).items()
+        }
     if document.get("definition") != problem.name:
         raise BadInput(f"{name}: it solves '{document.get('definition')}', not '{problem.name}'")
     for path in texts:
@@ -273,7 +294,9 @@ def _whole(
     behind = [
         f'\n#line 1 "{path}"\n{_from_above(path, text, sources)}'
         for path, text in sources.items()
-        if path != main and path.endswith((".cu", ".cpp", ".cc")) and f'"{path}"' not in sources[main]
+        if path != main
+        and path.endswith((".cu", ".cpp", ".cc"))
+        and f'"{path}"' not in sources[main]
     ]
     defined = "".join(f"#define {one[2:].replace('=', ' ')}\n" for one in kept)
     whole = "".join([defined, "#line 1\n" if kept else "", sources[main], *behind])

@@ -17,7 +17,14 @@ from ._reading import Class, Function, Named, Ratio, Reader, Size, Tensor, Unkno
 
 _COMPUTES = "PyTorch would compute it at run time, and no Python runs where a kernel is timed"
 _EMPTY = ("torch.empty", "torch.empty_like")
-_FILLED = ("torch.zeros", "torch.zeros_like", "torch.ones", "torch.full", "torch.randn", "torch.rand")
+_FILLED = (
+    "torch.zeros",
+    "torch.zeros_like",
+    "torch.ones",
+    "torch.full",
+    "torch.randn",
+    "torch.rand",
+)
 _NOTHING = ("print", "torch.cuda.synchronize", "object.__init__", "torch.manual_seed")
 _INLINE = "torch.utils.cpp_extension.load_inline"
 _BUILTINS: Mapping[str, Callable[..., Any]] = {
@@ -135,7 +142,11 @@ class SubmissionReader(Reader):
             return given[0]
         if path in ("triton.cdiv", "triton.language.cdiv") and len(given) == 2:
             return ceil_div(*given)
-        if path in ("min", "max") and len(given) == 2 and any(isinstance(one, Size) for one in given):
+        if (
+            path in ("min", "max")
+            and len(given) == 2
+            and any(isinstance(one, Size) for one in given)
+        ):
             return Size(f"{path}({given[0]}, {given[1]})")
         if path in _BUILTINS and all(isinstance(one, int | float | tuple) for one in given):
             return _BUILTINS[path](*given)
@@ -143,7 +154,9 @@ class SubmissionReader(Reader):
             return ceil_div(given[0].above, given[0].below)
         if path == "int" and len(given) == 1 and isinstance(given[0], Size):
             return given[0]
-        if path in ("isinstance", "hasattr") or path.startswith(("torch.cuda.get_", "torch.cuda.is_", "torch.device", "torch.cuda.current_")):
+        if path in ("isinstance", "hasattr") or path.startswith(
+            ("torch.cuda.get_", "torch.cuda.is_", "torch.device", "torch.cuda.current_")
+        ):
             return Unknown(ast.unparse(node))
         if path in ("torch.is_tensor", "torch.cuda.is_available"):
             return True
@@ -160,7 +173,9 @@ class SubmissionReader(Reader):
         if path in _FILLED:  # parameters of a model
             sizes = given[0] if given and isinstance(given[0], tuple) else given
             return self.tensor("bias" if len(sizes) == 1 else "B")
-        raise Unread(node, _COMPUTES if path.startswith(("torch", "F.", "nn.")) else "it is not known here")
+        raise Unread(
+            node, _COMPUTES if path.startswith(("torch", "F.", "nn.")) else "it is not known here"
+        )
 
     def applied(self, node: ast.Call, what: Any, given: list[Any], named: dict[str, Any]) -> Any:
         if isinstance(what, ExtensionFunction):
@@ -169,7 +184,9 @@ class SubmissionReader(Reader):
             return self._started(node, what, given, named)
         raise Unread(node, _COMPUTES if isinstance(what, Layer) else "it is not known here")
 
-    def method(self, node: ast.Call, of: Any, name: str, given: list[Any], named: dict[str, Any]) -> Any:
+    def method(
+        self, node: ast.Call, of: Any, name: str, given: list[Any], named: dict[str, Any]
+    ) -> Any:
         if isinstance(of, Extension):
             return self._called_extension(node, ExtensionFunction(of, name), given, named)
         if isinstance(of, Tensor):
@@ -179,7 +196,12 @@ class SubmissionReader(Reader):
                 return self._viewed(node, of, given)
             if name == "new_empty":
                 return self._empty(node, given)
-        if isinstance(of, str | tuple | Unknown) and name in ("format", "join", "strip", "is_contiguous"):
+        if isinstance(of, str | tuple | Unknown) and name in (
+            "format",
+            "join",
+            "strip",
+            "is_contiguous",
+        ):
             return Unknown(ast.unparse(node))
         raise Unread(node, _COMPUTES if isinstance(of, Tensor) else "it is not known here")
 
@@ -230,7 +252,13 @@ class SubmissionReader(Reader):
 
     def _empty(self, node: ast.Call, given: list[Any]) -> Tensor:
         first = given[0] if given else ()
-        like = first.shape if isinstance(first, Tensor) else first if isinstance(first, tuple) else given
+        like = (
+            first.shape
+            if isinstance(first, Tensor)
+            else first
+            if isinstance(first, tuple)
+            else given
+        )
         c = self.tensor("C")
         known = all(isinstance(one, int | Size) for one in like)
         if not known or not (self._same(like, c.shape) or self._same(like, c.shape[-2:])):
@@ -248,16 +276,23 @@ class SubmissionReader(Reader):
         """With its rows in other dimensions."""
         sizes = given[0] if given and isinstance(given[0], tuple) else tuple(given)
         rows: Any = _product_of(of.shape[:-1])
-        known = all(isinstance(one, int | Size) for one in sizes) and sizes[1:] and sizes.count(-1) < 2
+        known = (
+            all(isinstance(one, int | Size) for one in sizes) and sizes[1:] and sizes.count(-1) < 2
+        )
         spelled = [rows if one == -1 and len(sizes) == 2 else one for one in sizes]
-        if of.transposed or not known or not self._same(
-            (_product_of(spelled[:-1]), spelled[-1]), (rows, of.shape[-1])
+        if (
+            of.transposed
+            or not known
+            or not self._same((_product_of(spelled[:-1]), spelled[-1]), (rows, of.shape[-1]))
         ):
             raise Unread(node, "such a view is not read")
         return Tensor(of.name, of.dtype, tuple(spelled))
 
     def _inline(self, node: ast.Call, given: list[Any], named: dict[str, Any]) -> Extension:
-        named = dict(zip(("name", "cpp_sources", "cuda_sources", "functions"), given, strict=False)) | named
+        named = (
+            dict(zip(("name", "cpp_sources", "cuda_sources", "functions"), given, strict=False))
+            | named
+        )
         texts = []
         for key in ("cuda_sources", "cpp_sources"):
             one = named.get(key, ())
@@ -279,7 +314,9 @@ class SubmissionReader(Reader):
     ) -> Tensor:
         roles = [one.name for one in given if isinstance(one, Tensor)]
         wanted = [role for role in ("A", "B", "bias", "residual", "C") if role in roles]
-        if named or [role for role in roles if role != "C"] != [role for role in wanted if role != "C"]:
+        if named or [role for role in roles if role != "C"] != [
+            role for role in wanted if role != "C"
+        ]:
             raise Unread(node, "its tensors are not given in the order A, B, C")
         for one in given:
             if isinstance(one, Tensor) and one.transposed:
@@ -289,7 +326,9 @@ class SubmissionReader(Reader):
         self._begin(node, ExtensionCall(cuda if is_here else f"{cuda}\n{cpp}", what.name))
         return self.tensor("C")
 
-    def _started(self, node: ast.Call, what: Kernel, given: list[Any], named: dict[str, Any]) -> None:
+    def _started(
+        self, node: ast.Call, what: Kernel, given: list[Any], named: dict[str, Any]
+    ) -> None:
         function = what.function.node
         assert isinstance(function, ast.FunctionDef)
         places = [*function.args.posonlyargs, *function.args.args]
@@ -313,8 +352,12 @@ class SubmissionReader(Reader):
             start.grid.append(size if isinstance(size, int) else str(size))
         self._begin(node, start)
 
-    def _give(self, node: ast.AST, start: TritonCall, name: str, value: Any, is_constant: bool) -> None:
-        if isinstance(value, Named) and value.path.startswith(("torch.", "triton.language.", "tl.")):
+    def _give(
+        self, node: ast.AST, start: TritonCall, name: str, value: Any, is_constant: bool
+    ) -> None:
+        if isinstance(value, Named) and value.path.startswith(
+            ("torch.", "triton.language.", "tl.")
+        ):
             raise Unread(node, f"the kernel's parameter '{name}' gets a type")
         if isinstance(value, Tensor):
             start.arguments[name] = value.name
@@ -329,9 +372,13 @@ class SubmissionReader(Reader):
             else:
                 start.constants[name] = value
         else:
-            raise Unread(node, f"what the kernel's parameter '{name}' gets is not known before it runs")
+            raise Unread(
+                node, f"what the kernel's parameter '{name}' gets is not known before it runs"
+            )
 
-    def _first_configuration(self, function: ast.FunctionDef) -> tuple[dict[str, Any], dict[str, int]]:
+    def _first_configuration(
+        self, function: ast.FunctionDef
+    ) -> tuple[dict[str, Any], dict[str, int]]:
         """Of @triton.autotune: constants and options."""
         for one in function.decorator_list:
             path = decorated(one, self)
@@ -346,10 +393,16 @@ class SubmissionReader(Reader):
         return {}, {}
 
     def _configuration(self, node: ast.expr) -> tuple[dict[str, Any], dict[str, int]]:
-        if not isinstance(node, ast.Call) or decorated(node, self) != "triton.Config" or not node.args:
+        if (
+            not isinstance(node, ast.Call)
+            or decorated(node, self) != "triton.Config"
+            or not node.args
+        ):
             raise Unread(node, "such a configuration is not read")
         named = {str(one.arg): self.value(one.value, {}) for one in node.keywords}
-        return self.value(node.args[0], {}), {key: one for key, one in named.items() if key in _OPTIONS}
+        return self.value(node.args[0], {}), {
+            key: one for key, one in named.items() if key in _OPTIONS
+        }
 
 
 def _size(node: ast.AST, of: Tensor, place: Any = None) -> Any:
@@ -410,4 +463,3 @@ def entry_of(source: str, asked: str = "") -> str:
         if isinstance(reader.global_named(name), Function | Class):
             return name
     raise Unread(None, f"it has no {asked or 'ModelNew, custom_kernel or run'}")
-

@@ -52,7 +52,9 @@ class Mcp(unittest.TestCase):
 
             judged = (await call("judge", source=MINE, tier="quick")).structured_content
             self.assertEqual(judged["status"], "PASSED", judged)
-            explained = (await call("explain", source="__global__ void f() {}\n")).structured_content
+            explained = (
+                await call("explain", source="__global__ void f() {}\n")
+            ).structured_content
             self.assertEqual(explained["check"], "source", explained)
             compared = await call("compare", sources=["naive:8x8", "naive:16x16"])
             self.assertIn("naive:8x8", compared.content[0].text)

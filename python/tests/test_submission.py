@@ -117,7 +117,10 @@ def run(A, B):
     gemm[grid](A, B, c, M, N, K, A.stride(0), B.stride(0), c.stride(0), A.stride(1))
     return c
 """
-NT = {"forward": "        return torch.matmul(A, B.T)", "given": "[torch.rand(M, K), torch.rand(N, K)]"}
+NT = {
+    "forward": "        return torch.matmul(A, B.T)",
+    "given": "[torch.rand(M, K), torch.rand(N, K)]",
+}
 
 
 def problem_text(**parts: str) -> str:
@@ -152,9 +155,24 @@ class Problems(Base):
             ("torch.matmul(A, B)", AB, "nn", (32, 40, 24, 1)),
             ("torch.matmul(A.T, B)", "[torch.rand(K, M), torch.rand(K, N)]", "tn", (32, 40, 24, 1)),
             ("A @ B.T", "[torch.rand(M, K), torch.rand(N, K)]", "nt", (32, 40, 24, 1)),
-            ("torch.bmm(A, B)", "[torch.rand(3, M, K), torch.rand(3, K, N)]", "nn", (32, 40, 24, 3)),
-            ('torch.einsum("bijl,lk->bijk", A, B)', "[torch.rand(2, 3, M, K), torch.rand(K, N)]", "nn", (192, 40, 24, 1)),
-            ('torch.einsum("bik,bjk->bij", A, B)', "[torch.rand(2, M, K), torch.rand(2, N, K)]", "nt", (32, 40, 24, 2)),
+            (
+                "torch.bmm(A, B)",
+                "[torch.rand(3, M, K), torch.rand(3, K, N)]",
+                "nn",
+                (32, 40, 24, 3),
+            ),
+            (
+                'torch.einsum("bijl,lk->bijk", A, B)',
+                "[torch.rand(2, 3, M, K), torch.rand(K, N)]",
+                "nn",
+                (192, 40, 24, 1),
+            ),
+            (
+                'torch.einsum("bik,bjk->bij", A, B)',
+                "[torch.rand(2, M, K), torch.rand(2, N, K)]",
+                "nt",
+                (32, 40, 24, 2),
+            ),
         ):
             with self.subTest(forward):
                 read = self.problem(forward=f"        return {forward}", given=given)
@@ -202,7 +220,9 @@ def ref_kernel(data):
         )
         tests = 'tests:\n  - {"m": 64, "n": 32, "k": 16, "seed": 1}\nbenchmarks: []\n'
         read = kzoo.read_problem(self.file(tests, "task.yml"))
-        self.assertEqual((read.inputs, read.sizes, read.dtype), (("A", "B", "C"), ((64, 32, 16, 1),), "f16"))
+        self.assertEqual(
+            (read.inputs, read.sizes, read.dtype), (("A", "B", "C"), ((64, 32, 16, 1),), "f16")
+        )
         text = "def custom_kernel(data):\n    a, b, c = data\n    c[...] = a @ b\n    return c\n"
         verdict = kzoo.judge_submission(read, text, device="cpu")
         self.assertEqual(verdict.status, "UNSUPPORTED")
@@ -239,14 +259,22 @@ class Reading(Base):
         beside = {
             "    c = torch.empty": ("    c = torch.zeros((M, N))\n", "PyTorch would fill it"),
             "    assert A.is_cuda": ("    A = A.half()\n", "PyTorch would compute it"),
-            "    M, K": ("    B = B.t().contiguous()\n    M, K = A.shape\n", "PyTorch would copy it"),
+            "    M, K": (
+                "    B = B.t().contiguous()\n    M, K = A.shape\n",
+                "PyTorch would copy it",
+            ),
             "    N = 40": ("    for i in range(3): pass\n", "such a statement is not read"),
             "    grid": ("    if A.requires_grad: N = 3\n", "which way it goes is not known"),
-            "    gemm[grid]": ("    gemm[grid](A, B, c, M, N, K, 1, 1, 1, 1)\n" * 2, "a second kernel"),
+            "    gemm[grid]": (
+                "    gemm[grid](A, B, c, M, N, K, 1, 1, 1, 1)\n" * 2,
+                "a second kernel",
+            ),
             "    return c": ("    return c + 1\n", "PyTorch would compute it"),
         }
         for before, (line, words) in beside.items():
-            text = "\n".join(line + one if one.startswith(before) else one for one in TRITON.split("\n"))
+            text = "\n".join(
+                line + one if one.startswith(before) else one for one in TRITON.split("\n")
+            )
             with self.subTest(words), self.assertRaisesRegex(Unread, words) as caught:
                 self.start(text, self.problem(**NT))
             self.assertGreater(caught.exception.line, 20)
@@ -267,7 +295,9 @@ class Judged(Base):
         problem = self.linear()
         verdict = kzoo.judge_submission(problem, INLINE, tier="quick", device="cpu")
         self.assertTrue(verdict.passed, verdict)
-        self.assertEqual(verdict.problems[0].problem["name"], '32x40x24 f32 nt epilogue="bias + relu"')
+        self.assertEqual(
+            verdict.problems[0].problem["name"], '32x40x24 f32 nt epilogue="bias + relu"'
+        )
 
     def test_the_command(self) -> None:
         problem = self.file(problem_text(**NT))
