@@ -30,7 +30,7 @@ make_root() {
 # Where pip finds packages here, it does there.
 copy_settings() {
   cp /etc/resolv.conf "$1/etc/"
-  cp -rL /etc/ssl/certs/. "$1/etc/ssl/certs/"
+  cp --remove-destination /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
   [[ ! -e /etc/pip.conf ]] || cp /etc/pip.conf "$1/etc/"
 }
 

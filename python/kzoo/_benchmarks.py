@@ -16,7 +16,7 @@ from ._definition import read_definition
 from ._problem import Extent, Problem, made
 from ._product import Product, ReferenceReader, extent
 from ._program import BadInput
-from ._reading import Class, Tensor, Unread
+from ._values import Class, Tensor, Unread
 
 
 def read_problem(

@@ -18,7 +18,7 @@ from typing import Any
 from ._problem import Extent, Problem, dtype_of, made
 from ._product import TYPES, Product, extent, read_product
 from ._program import BadInput
-from ._reading import Tensor, computed
+from ._values import Tensor, computed
 
 Document = Mapping[str, Any]
 """What a JSON file contains."""

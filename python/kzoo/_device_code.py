@@ -11,8 +11,8 @@ import builtins
 from typing import Any
 
 from ._problem import Problem
-from ._reading import Function, Named, Unread
 from ._submission import SubmissionReader, TritonCall, is_jit
+from ._values import Function, Named, Unread
 
 _SIZES = ("M", "N", "K", "lda", "ldb", "ldc")
 _BUILTINS = {"range", "min", "max", "int", "float", "bool", "abs", "len", "print"}

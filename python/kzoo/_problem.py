@@ -10,8 +10,8 @@ from typing import Any
 
 from ._product import TYPES, Product
 from ._program import BadInput
-from ._reading import Tensor, computed
 from ._triton import toml
+from ._values import Tensor, computed
 
 Extent = tuple[int, int, int, int]
 """M, N, K, and how many products."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ._program import BadInput
-from ._reading import Named, Reader, Size, Tensor, Unknown, Unread, is_number
+from ._reading import Reader
+from ._values import Named, Size, Tensor, Unknown, Unread, is_number
 
 TYPES = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16",

@@ -17,9 +17,9 @@ from ._definition import Definition, Document, as_document, formatted, lines
 from ._device_code import request
 from ._problem import Problem
 from ._program import BadInput
-from ._reading import Unread
 from ._sources import Kernel, Sources, is_text
 from ._submission import ExtensionCall, SubmissionReader, entry_of
+from ._values import Unread
 from ._verdict import ProblemVerdict, Status, Verdict, judge, refusal
 
 _ARCH = 90

@@ -13,7 +13,8 @@ from typing import Any
 
 from ._problem import Problem
 from ._product import Layer
-from ._reading import Class, Function, Named, Ratio, Reader, Size, Tensor, Unknown, Unread, ceil_div
+from ._reading import Reader
+from ._values import Class, Function, Named, Ratio, Size, Tensor, Unknown, Unread, ceil_div
 
 _COMPUTES = "PyTorch would compute it at run time, and no Python runs where a kernel is timed"
 _EMPTY = ("torch.empty", "torch.empty_like")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _program
-from ._reading import Size
 from ._sources import CompiledKernel
+from ._values import Size
 
 Expression = int | str
 """In the sizes of the problem and the kernel's constants: "ceil_div(M, BM)"."""

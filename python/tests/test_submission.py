@@ -17,8 +17,8 @@ sys.path.insert(0, str(ROOT / "python"))
 import kzoo
 from kzoo import _judge
 from kzoo._device_code import request
-from kzoo._reading import Unread
 from kzoo._submission import ExtensionCall, SubmissionReader, TritonCall
+from kzoo._values import Unread
 
 _kept = tempfile.TemporaryDirectory(prefix="a b é ")
 os.environ["XDG_CACHE_HOME"] = _kept.name
