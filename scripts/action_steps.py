@@ -12,7 +12,7 @@ def script(step: str) -> str:
     """What its bash is given."""
     text = ACTION.read_text(encoding="utf-8")
     [found] = re.findall(
-        rf"^    - name: {step}\n.*?^      run: \|\n((?:        .*\n|\n)+)", text, re.M | re.S
+        rf"^    - name: {step}\n.*?^      run: \|\n((?:        [^\n]*\n|\n)+)", text, re.M | re.S
     )
     return textwrap.dedent(found)
 

@@ -40,6 +40,7 @@ class Problem:
 
     @property
     def has_batch(self) -> bool:
+        """Whether there is a B for each of several products."""
         return self.ranks["B"] > 2
 
     def values(self, size: object) -> tuple[int, ...]:
