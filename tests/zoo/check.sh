@@ -290,9 +290,9 @@ zoo "$nvcc" build --all
 expect calls "$calls" '*build --target all plugins_cuda'
 what='test, which builds no plugin that only another machine could run'
 zoo "$nvcc" CAPABILITY=9.0 test
-expect calls "$calls" '*build --target all plugins_cuda*pip *--require-hashes*/scripts/serve.txt'
+expect calls "$calls" '*build --target all plugins_cuda*pip *--require-hashes*/scripts/serve.txt*/scripts/mcp.txt'
 zoo "$nvcc" test
-expect calls "$calls" $'*build --target all\npip *--require-hashes*/scripts/serve.txt'
+expect calls "$calls" $'*build --target all\npip *--require-hashes*/scripts/serve.txt*/scripts/mcp.txt'
 expect output "$out" '*leaving out the cuda plugins*'
 expect output "$out" "*ctest --preset release --parallel $(($(nproc) + 1))*"
 
