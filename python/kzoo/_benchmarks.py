@@ -7,7 +7,8 @@ reference.py beside it). Definitions are read by read_definition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ._definition import read_definition
 from ._problem import Extent, Problem, made
 from ._product import Product, ReferenceReader, extent
 from ._program import BadInput
+from ._sources import as_list
 from ._values import Class, Tensor, Unread
 
 
@@ -24,6 +26,7 @@ def read_problem(
     workloads: str | Path | None = None,
     *,
     sizes: Mapping[str, int] | None = None,
+    allow: str | Iterable[str] = (),
 ) -> Problem:
     """A benchmark's problem that is a GEMM, perhaps with a bias, a residual and activations.
 
@@ -32,19 +35,23 @@ def read_problem(
             FlashInfer-Bench or SOL-ExecBench (.json). Its Python is read, never run.
         workloads: of a definition, its file of workloads (.jsonl).
         sizes: other values for the sizes that a problem of KernelBench has: {"N": 256}.
+        allow: precisions, such as "tf32", that are enough although the matrices hold more.
 
     Raises:
         BadInput: it is no GEMM, or has something beside one; the message has the line.
     """
-    place = Path(file)
-    if place.suffix == ".json":
+    return replace(_read(Path(file), workloads, sizes or {}), allow=tuple(as_list(allow)))
+
+
+def _read(file: Path, workloads: str | Path | None, sizes: Mapping[str, int]) -> Problem:
+    if file.suffix == ".json":
         if workloads is None:
             raise BadInput(f"{file}: a definition is judged by workloads, and none are named")
-        return read_definition(place).problem(workloads)
+        return read_definition(file).problem(workloads)
     try:
-        if place.suffix in (".yml", ".yaml"):
-            return _task(place)
-        return _kernelbench(place, sizes or {})
+        if file.suffix in (".yml", ".yaml"):
+            return _task(file)
+        return _kernelbench(file, sizes)
     except Unread as fault:
         raise BadInput(
             f"{file}: it is read as a product with an epilogue, and has more: {fault}"

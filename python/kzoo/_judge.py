@@ -42,6 +42,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
         metavar="NAME=NUMBER",
         help="another size for --benchmark",
     )
+    add("--allow", action="append", default=[], help="a precision that is enough, such as tf32")
     add(
         "--entry", default="", help="the function or model; default: ModelNew, custom_kernel or run"
     )
@@ -72,7 +73,10 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 
 def _judged(options: argparse.Namespace) -> list[Verdict]:
     problem = read_problem(
-        options.benchmark or options.definition, options.workloads, sizes=options.sizes
+        options.benchmark or options.definition,
+        options.workloads,
+        sizes=options.sizes,
+        allow=options.allow,
     )
     more: dict[str, Any] = {
         "device": options.device, "tier": options.verify, "baseline": options.baseline,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +34,8 @@ class Problem:
     ranks: Mapping[str, int] = field(repr=False)
     initial: tuple[Any, ...] = field(default=(), repr=False)
     """What a model is made with."""
+    allow: tuple[str, ...] = ()
+    """Precisions, such as "tf32", that are enough although the matrices hold more."""
     packs: bool = field(default=False, repr=False)
     """Whether its function is given one tuple."""
 
@@ -59,7 +60,8 @@ class Problem:
         """The problems as an experiment, for `judge` and `run`."""
         keys: dict[str, Any] = {"dtype": self.dtype, "layout": self.layout}
         keys |= {"epilogue": self.epilogue} if self.epilogue else {}
-        tables = [f"title = {json.dumps(self.name, ensure_ascii=False)}\n"]
+        head = {"title": self.name} | ({"allow": list(self.allow)} if self.allow else {})
+        tables = [toml(head)]
         for m, n, k, batch in self.sizes:
             tables.append(
                 f"[[problem]]\n{toml(keys | {'sizes': [f'{m}x{n}x{k}'], 'batch': batch})}"

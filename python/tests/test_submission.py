@@ -177,7 +177,8 @@ class Problems(Base):
             with self.subTest(forward):
                 read = self.problem(forward=f"        return {forward}", given=given)
                 self.assertEqual((read.layout, read.sizes, read.dtype), (layout, (size,), "f32"))
-        sized = kzoo.read_problem(self.file(problem_text()), sizes={"M": 7})
+        sized = kzoo.read_problem(self.file(problem_text()), sizes={"M": 7}, allow="tf32")
+        self.assertIn('allow = ["tf32"]', sized.problems)
         self.assertEqual(sized.sizes, ((7, 40, 24, 1),))
         self.assertIn('sizes = ["7x40x24"]', sized.problems)
 
