@@ -18,7 +18,7 @@ from ._problem import Extent, Problem, made
 from ._product import Product, ReferenceReader, extent
 from ._program import BadInput
 from ._sources import as_list
-from ._values import Class, Tensor, Unread
+from ._values import UNREADABLE, Class, Tensor, Unread
 
 
 def read_problem(
@@ -56,7 +56,7 @@ def _read(file: Path, workloads: str | Path | None, sizes: Mapping[str, int]) ->
         raise BadInput(
             f"{file}: it is read as a product with an epilogue, and has more: {fault}"
         ) from None
-    except (KeyError, TypeError, AttributeError) as fault:
+    except UNREADABLE as fault:
         raise BadInput(f"{file}: this is not in the format that is read here: {fault}") from fault
 
 

@@ -24,9 +24,10 @@ from ._values import (
     Unread,
     is_number,
     parsed,
+    within_limits,
 )
 
-_MOST_CALLS = 40  # of functions in functions
+_MOST_CALLS = 60
 _HARMLESS = ("torch.no_grad", "torch.inference_mode", "torch.cuda.device", "DeterministicContext")
 
 
@@ -44,7 +45,7 @@ class Reader:
         self.tree = parsed(source)
         self._module: dict[str, Any] = dict(values or {})  # as far as they were asked for
         self._nodes: dict[str, ast.AST] = {}
-        self._depth = 0
+        self._calls = 0
         for one in self.tree.body:
             self._note(one)
 
@@ -124,9 +125,9 @@ class Reader:
     def run(self, function: Function, given: Sequence[Any], named: Mapping[str, Any] = {}) -> Any:
         """What it returns, or None."""
         node, values = function.node, [*function.bound, *given]
-        self._depth += 1
-        if self._depth > _MOST_CALLS:
-            raise Unread(node, "functions call each other too often")
+        self._calls += 1
+        if self._calls > _MOST_CALLS:
+            raise Unread(node, "functions are called too often")
         scope = dict(function.scope) | self._arguments(node, values, named)
         if isinstance(node, ast.Lambda):
             result = self.value(node.body, scope)
@@ -134,7 +135,6 @@ class Reader:
             for one in node.decorator_list:
                 self._must_be_harmless(one)
             result = self._body(node.body, scope)[1]
-        self._depth -= 1
         return result
 
     def _arguments(
@@ -271,7 +271,7 @@ class Reader:
             if isinstance(one, ast.Starred) and not isinstance(found, tuple):
                 raise Unread(node, "such an expression is not read")
             parts += found if isinstance(one, ast.Starred) else [found]
-        return tuple(parts)
+        return within_limits(node, tuple(parts))  # type: ignore[no-any-return]
 
     def _dict(self, node: ast.Dict, scope: Scope) -> dict[Any, Any]:
         made = {}
@@ -312,7 +312,7 @@ class Reader:
         )
         if computes and (numbers or joined):
             try:
-                return computes(left, right)
+                return within_limits(node, computes(left, right))
             except (ArithmeticError, TypeError) as fault:
                 raise Unread(node, str(fault)) from None
         if isinstance(node.op, ast.Pow) and all(

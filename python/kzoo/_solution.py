@@ -19,7 +19,7 @@ from ._problem import Problem
 from ._program import BadInput
 from ._sources import Kernel, Sources, is_text
 from ._submission import ExtensionCall, SubmissionReader, entry_of
-from ._values import Unread
+from ._values import UNREADABLE, Unread
 from ._verdict import ProblemVerdict, Status, Verdict, judge, refusal
 
 _ARCH = 90
@@ -210,7 +210,7 @@ def _of_python(
             header = "" if "torch/" in start.source else "#include <torch/extension.h>\n"
             return _of_cuda(problem, file, {file: header + start.source}, start.function, sources)
         return compiled(request(reader, start, arch))
-    except Unread as fault:
+    except (Unread, *UNREADABLE) as fault:
         raise Refused("UNSUPPORTED", "submission", str(fault)) from None
     except Failed as fault:
         raise Refused("COMPILE_ERROR", "compile", str(fault)) from None
@@ -223,7 +223,8 @@ def _of_cuda(
 ) -> Kernel:
     """Of a function that takes tensors, unless the file says how it is launched."""
     manifest = str(PurePosixPath(main).with_suffix(".toml"))
-    if "kzoo" not in texts[main].lower() and manifest not in texts:
+    says_launch = "kzoo" in texts[main].lower() or manifest in texts
+    if not says_launch and re.search(r"\b(torch|at|tvm)::", texts[main]):
         chosen = f"function={function} " if function else ""
         epilogue = f" epilogue={problem.epilogue.replace(' ', '')}" if problem.epilogue else ""
         texts[main] = (

@@ -8,6 +8,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+_LONGEST = 2000  # characters of an expression, bits of a number, parts of a tuple
+_LONGEST_TEXT = 1_000_000
+UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What else reading may end with, where a source does what nobody thought of."""
+
 
 class Unread(Exception):
     """A place that is no part of what is read."""
@@ -25,6 +38,8 @@ class Size:
     """A size that is not known yet, as an expression of a manifest: "ceil_div(M, 64)"."""
 
     def __init__(self, text: str) -> None:
+        if len(text) > _LONGEST:
+            raise Unread(None, "an expression of sizes is too long")
         self.text = text
 
     def __str__(self) -> str:
@@ -153,6 +168,16 @@ def computed(node: ast.expr, values: Mapping[str, int]) -> int:
         if node.func.id in known:
             return known[node.func.id](x, y)
     raise ValueError("only names, integers and + - * // % are known here")
+
+
+def within_limits(node: ast.AST, value: Any) -> Any:
+    """The value. Raises Unread where it grows without end."""
+    size = value.bit_length() if isinstance(value, int) else 0
+    if size > _LONGEST or (isinstance(value, tuple) and len(value) > _LONGEST):
+        raise Unread(node, "it is too large")
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        raise Unread(node, "it is too large")
+    return value
 
 
 def is_number(value: Any) -> bool:

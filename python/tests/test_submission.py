@@ -191,7 +191,7 @@ class Problems(Base):
             ("torch.tril(A @ B)", "line 10: torch.tril(A @ B): no epilogue here has it"),
             ("A @ B / 2", "line 10: A @ B / 2"),
             ("open('/etc/passwd')", "it is no part of a product"),
-            ("self.forward(A, B)", "functions call each other too often"),
+            ("self.forward(A, B)", "functions are called too often"),
             ("A", "it returns no product"),
         ):
             with self.subTest(forward), self.assertRaises(kzoo.BadInput) as caught:
@@ -279,6 +279,20 @@ class Reading(Base):
             with self.subTest(words), self.assertRaisesRegex(Unread, words) as caught:
                 self.start(text, self.problem(**NT))
             self.assertGreater(caught.exception.line, 20)
+
+    def test_what_grows_without_end_is_left(self) -> None:
+        twice = "    x = x * x\n"
+        for text in (
+            "    x = 3\n" + twice * 64, "    x = (1, 2)\n" + "    x = x + x\n" * 64,
+            "    x = A.shape[0]\n" + "    x = x + x\n" * 64, "    x = [1, 2]\n" + "    x = [*x, *x]\n" * 64,
+            "    run(A, B)\n    run(A, B)\n", "    x = 1 // 0\n", "    x = int((1, 2))\n",
+            "    x = A.shape[9]\n",
+        ):  # fmt: skip
+            with self.subTest(text[:40]):
+                verdict = kzoo.judge_submission(
+                    self.problem(), f"def run(A, B):\n{text}    return A\n"
+                )
+                self.assertEqual(verdict.status, "UNSUPPORTED", verdict)
 
     def test_a_kernel_is_device_code_alone(self) -> None:
         problem = self.problem(**NT)
