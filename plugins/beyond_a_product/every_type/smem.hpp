@@ -11,6 +11,7 @@ __global__ void smem_kernel(Gemm batch) {
   __shared__ typename Gemm::a_type a_tile[kTile][kTile];  // (BM, BK)
   __shared__ typename Gemm::b_type b_tile[kTile][kTile];  // (BK, BN)
   const auto g = batch[blockIdx.z];
+  if (static_cast<int>(blockIdx.y) * kTile >= g.m) return;  // past the rows of its group
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * kTile + ty, col = blockIdx.x * kTile + tx;
 
