@@ -1,18 +1,28 @@
 // `runner report` on stored results.
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 #include "support/verdicts.hpp"
 
 #include <sstream>
 
 using kzoo::test::check_refused;
 using kzoo::test::ContainsSubstring;
+using kzoo::test::replaced;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 
 namespace {
 
 constexpr const char* kSmall = " --device cpu --plugins naive:8x8,smem:*,serial,cublas ";
+
+// The experiment a100, with little time for each cell.
+std::string a100_in(const scratch_folder& folder) {
+  const auto file = kzoo::test::source_folder() / "configs" / "experiments" / "a100.toml";
+  return folder.write("a100.toml", replaced(kzoo::test::read_text(file), "max_seconds = 5.0",
+                                            "max_seconds = 0.05"));
+}
 
 // Without the lines on how the results were measured, which only a report has.
 std::string tables_of(const std::string& report) {
@@ -34,7 +44,7 @@ TEST_CASE("a report of stored results has the tables of the run", "[cli]") {
   const auto file = (folder.path() / "r.json").string();
   for (const std::string& experiment :
        {std::string("quick --sizes 16,7x9x5") + kSmall,
-        std::string("experiments/a100.toml --sizes 16,24 --verify quick") + kSmall,
+        a100_in(folder) + " --sizes 16,24 --verify quick" + kSmall,
         std::string("quick --sizes 16 --verify full --device cpu --plugins smem:8x8,cublas")}) {
     const auto ran = runner(experiment + " --json " + file);
     REQUIRE(ran.code == 0);
@@ -51,7 +61,8 @@ TEST_CASE("a report of stored results has the tables of the run", "[cli]") {
 }
 
 TEST_CASE("several sizes get a table of kernel by size", "[cli]") {
-  const std::string run = "experiments/a100.toml --verify quick --sizes 16";
+  const scratch_folder folder;
+  const std::string run = a100_in(folder) + " --verify quick --sizes 16";
   const auto several = runner(run + ",24" + kSmall);
   CHECK_THAT(several.out, ContainsSubstring("GFLOP/s by kernel and shape"));
   const auto one = runner(run + kSmall);
