@@ -70,7 +70,7 @@ float expected(const std::vector<float>& a, const std::vector<float>& b, int n, 
 // A folder of an author's, with what tuning found of the source there.
 struct bench {
   scratch_folder folder;
-  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+  environment cache{"XDG_CACHE_HOME", shared_cache().string()};
   fs::path mine = folder.path() / "für später" / "mine.cpp";
   nlohmann::json tuned;
 

@@ -51,13 +51,8 @@ constexpr const char* kSpace = "// kzoo: native options=-O2\n// kzoo: tune TIMES
 
 struct tuning_bench {
   scratch_folder folder;
-  // All tests here share what they compile.
   environment cache{"XDG_CACHE_HOME", shared_cache().string()};
 
-  static std::filesystem::path shared_cache() {
-    static const scratch_folder kept;
-    return kept.path();
-  }
   std::string source(const std::string& lines) const {
     return shell_word(folder.write("mine.cpp", lines + kProduct));
   }

@@ -170,6 +170,11 @@ std::string scratch_folder::write(const std::string& name, const std::string& te
   return file.string();
 }
 
+fs::path shared_cache() {
+  static const scratch_folder kept;
+  return kept.path();
+}
+
 std::string in(const scratch_folder& folder) { return "cd " + shell_word(folder.path()) + " &&"; }
 
 environment::environment(const char* name, const std::string& value) : name_(name) {

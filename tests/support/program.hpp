@@ -83,6 +83,9 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
+// For XDG_CACHE_HOME: tests with it compile a source once in all of them.
+std::filesystem::path shared_cache();
+
 // A command's setting that makes it run in the folder.
 std::string in(const scratch_folder& folder);
 
