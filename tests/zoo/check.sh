@@ -295,6 +295,8 @@ zoo "$nvcc" test
 expect calls "$calls" $'*build --target all\npip *--require-hashes*/scripts/serve.txt*/scripts/mcp.txt'
 expect output "$out" '*leaving out the cuda plugins*'
 expect output "$out" "*ctest --preset release --parallel $(($(nproc) + 1))*"
+zoo "$nvcc" test --nightly -R name
+expect output "$out" "*ctest --preset release --parallel * -C nightly -R name*"
 
 what='configuring again'
 keep=yes
