@@ -17,13 +17,14 @@ namespace {
 
 struct judged_extension {
   scratch_folder folder;
-  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+  environment cache{"XDG_CACHE_HOME", shared_cache().string()};
 
-  run_result run(const std::string& text, const std::string& problem = "sizes = [33]") const {
+  run_result run(const std::string& text, const std::string& problem = "sizes = [33]",
+                 const std::string& tier = usual_tier()) const {
     const auto source = folder.write("product.cu", text);
     const auto file =
-        folder.write("problem.toml", "plugins = ['" + source +
-                                         "']\n[verify]\ntier = 'full'\n[problem]\n" + problem);
+        folder.write("problem.toml", "plugins = ['" + source + "']\n[verify]\ntier = '" + tier +
+                                         "'\n[problem]\n" + problem);
     return runner("run " + file + " --device cpu --no-journal --json -");
   }
   std::string verdict(const run_result& ran) const {
@@ -119,7 +120,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("in_parts", &in_parts); }
 
 TEST_CASE("a function that takes tensors is judged as it stands") {
   const judged_extension b;
-  const auto ran = b.run(kExtension);
+  const auto ran = b.run(kExtension, "sizes = [33]", "full");
   CHECK(b.verdict(ran) == "pass ");
   CHECK(ran.json().at("cells").at(0).at("variant") == "product");
   CHECK(contains(ran.err, "product.cu: note: product launches its kernels"));
@@ -155,7 +156,7 @@ TEST_CASE("a function may take a bias") {
 
 TEST_CASE("types are dispatched, other tensors have memory, and launches may stand in macros") {
   const judged_extension b;
-  const auto ran = b.run(kExtensionInParts, "sizes = [17]\ndtype = ['f32', 'f16']");
+  const auto ran = b.run(kExtensionInParts, "sizes = [17]\ndtype = ['f32', 'f16']", "full");
   INFO(ran.err);
   for (const auto& cell : ran.json().at("cells")) CHECK(cell.at("verdict") == "pass");
   CHECK(ran.json().at("cells").size() == 2);
@@ -244,7 +245,7 @@ torch::Tensor bmm(torch::Tensor a, torch::Tensor b) {
 }
 )";
   const std::string problem = "sizes = ['33x40x17']\nbatch = ";
-  CHECK(b.verdict(b.run(batched, problem + "3")) == "pass ");
+  CHECK(b.verdict(b.run(batched, problem + "3", "full")) == "pass ");
   CHECK(b.verdict(b.run(batched, problem + "1")) == "pass ");
   CHECK(contains(b.verdict(b.run(kExtension, problem + "3")), "unsupported "));
   const std::string writes =

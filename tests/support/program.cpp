@@ -175,6 +175,11 @@ fs::path shared_cache() {
   return kept.path();
 }
 
+std::string usual_tier() {
+  const char* tier = std::getenv("KZOO_TEST_TIER");
+  return tier == nullptr ? "quick" : tier;
+}
+
 std::string in(const scratch_folder& folder) { return "cd " + shell_word(folder.path()) + " &&"; }
 
 environment::environment(const char* name, const std::string& value) : name_(name) {

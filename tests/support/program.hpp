@@ -86,6 +86,9 @@ class scratch_folder {
 // For XDG_CACHE_HOME: tests with it compile a source once in all of them.
 std::filesystem::path shared_cache();
 
+// The tier for tests that only need a verdict: quick, and full in the tests of a night.
+std::string usual_tier();
+
 // A command's setting that makes it run in the folder.
 std::string in(const scratch_folder& folder);
 
