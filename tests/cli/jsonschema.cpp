@@ -85,14 +85,15 @@ TEST_CASE("documents of all kinds are as docs/schemas says", "[cli][.jsonschema]
   profiled.found->launches = {{"f", {4, 1, 1}, {32, 32, 1}, {{profile::metric::kTime, 4416}}}};
   add("profile.json", profile::to_text({"x.toml", made.device, "2025.3", {profiled}}));
 
-  CHECK(runner("run quick --device cpu --sizes 64 --plugins naive,smem --verify full --json " +
-               in_folder("run.json") + " --journal " + in_folder("run.jsonl"))
+  CHECK(runner(
+            "run quick --device cpu --sizes 64 --plugins naive:8x8,smem:8x8 --verify full --json " +
+            in_folder("run.json") + " --journal " + in_folder("run.jsonl"))
             .code == 0);
   const std::string wrong = test::hostile_plugin("cpu", "wrong_results").string();
   CHECK(runner("run quick --device cpu --sizes 64 --plugins " + test::shell_word(wrong) +
                " --show-errors --json " + in_folder("wrong.json"))
             .code == 1);
-  CHECK(runner("validate naive --device cpu --json " + in_folder("validation.json")).code == 0);
+  CHECK(runner("validate naive:8x8 --device cpu --json " + in_folder("validation.json")).code == 0);
   CHECK(runner("xray quick --sizes 64 --cell smem:32x32 --json " + in_folder("xray.json")).code ==
         0);
   add("devices.json", runner("devices --device cpu --json").out);
