@@ -19,8 +19,6 @@ const char* const kFull = "tier = 'full'";
 
 const char* const kFinished = "sizes = [64]\nepilogue = 'bias + gelu'";
 const std::vector<expectation> kFinishedAtFull = {
-    {"epilogues:before_beta", "wrong", {"alpha and beta:", "applied before beta C is added"}},
-    {"epilogues:before_alpha", "wrong", {"alpha and beta:", "alpha=0"}},
     {"epilogues:keeps_bias",
      "wrong",
      {"new addresses: right at first, wrong once bias is at a new"}},
@@ -43,19 +41,11 @@ const std::vector<expectation> kBlocksAtFull = {
 
 const char* const kGrouped = "sizes = ['40x48x24']\ngroups = 4";
 const std::vector<expectation> kGroupedAtFull = {
-    {"groups:even_split", "wrong", {"shapes: 1x1x1 f32 groups=4", "with the B of group"}},
-    {"groups:keeps_offsets",
-     "wrong",
-     {"new contents: right at first, wrong once A and B have new contents"}},
     {"groups:most_64", "wrong", {"groups: 135x33x24 f32 groups=67", "(group "}},
     {"groups:honest", "pass", {}}};
 
 // Defects that tier full detects.
 const std::vector<expectation> kAtFull = {
-    {"wrong_results:even_tiles", "wrong", {"shapes: 127x1x65 f32", "terms along k are summed"}},
-    {"wrong_results:only_tiles", "wrong", {"shapes: 1x1x1 f32", "the kernel wrote nothing"}},
-    {"wrong_results:ignores_alpha", "wrong", {"alpha and beta:", "alpha=0"}},
-    {"wrong_results:ignores_beta", "wrong", {"alpha and beta:", "beta=1"}},
     {"state:caches_by_shape", "wrong", {}},
     {"state:caches_by_pointer", "wrong", {}},  // by whichever check first reuses an address
     {"state:caches_by_instance", "wrong", {}},
@@ -79,10 +69,6 @@ const std::vector<expectation> kAtFull = {
      "wrong",
      {"infinities: 97x89x101 f32", "where an infinity or NaN in A, B or C decides the result"}},
     {"wrong_results:ignores_layout", "wrong", {"layouts: ", "is layout nt ignored?"}},
-    {"batches:neighbours_b", "wrong", {"batches: 64x64x64 f32 batch=2", "with B of product"}},
-    {"batches:packs_c",
-     "wrong",
-     {"batches: 97x89x101 f32 batch=3 batch_padding=40", "past the last row of product 0"}},
     {"corners:skips_zeros",
      "wrong",
      {"infinities: 97x89x101 f32", "where an infinity or NaN in A, B or C decides the result"}},
@@ -108,6 +94,25 @@ const std::vector<expectation> kAtFull = {
      "wrong",
      {"repeats: run ", "differs from the first", "not declared nondeterministic"}},
 };
+
+// Those that hostile.cpp finds at tier quick, each on a problem of its own.
+const std::vector<expectation> kAlsoAtQuick = {
+    {"wrong_results:even_tiles", "wrong", {"shapes: 127x1x65 f32", "terms along k are summed"}},
+    {"wrong_results:only_tiles", "wrong", {"shapes: 1x1x1 f32", "the kernel wrote nothing"}},
+    {"wrong_results:ignores_alpha", "wrong", {"alpha and beta:", "alpha=0"}},
+    {"wrong_results:ignores_beta", "wrong", {"alpha and beta:", "beta=1"}},
+    {"batches:neighbours_b", "wrong", {"batches: 64x64x64 f32 batch=2", "with B of product"}},
+    {"batches:packs_c",
+     "wrong",
+     {"batches: 97x89x101 f32 batch=3 batch_padding=40", "past the last row of product 0"}}};
+const std::vector<expectation> kFinishedAlsoAtQuick = {
+    {"epilogues:before_beta", "wrong", {"alpha and beta:", "applied before beta C is added"}},
+    {"epilogues:before_alpha", "wrong", {"alpha and beta:", "alpha=0"}}};
+const std::vector<expectation> kGroupedAlsoAtQuick = {
+    {"groups:even_split", "wrong", {"shapes: 1x1x1 f32 groups=4", "with the B of group"}},
+    {"groups:keeps_offsets",
+     "wrong",
+     {"new contents: right at first, wrong once A and B have new contents"}}};
 
 // Paths that a kernel chooses by size.
 const std::vector<expectation> kLarge = {
@@ -144,6 +149,12 @@ TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
   check_each(kClampedAtFull, "cpu", kClamped, kFull);
   check_each(kBlocksAtFull, "cpu", kBlocks, kFull);
   check_each({{"launches:race", "wrong", {}}}, "cpu", "sizes = [64]", kFull);
+}
+
+TEST_CASE("tier full detects what quick detects on some problem", "[cli][hostile][.nightly]") {
+  check_each(kAlsoAtQuick, "cpu", "sizes = [64]", kFull);
+  check_each(kFinishedAlsoAtQuick, "cpu", kFinished, kFull);
+  check_each(kGroupedAlsoAtQuick, "cpu", kGrouped, kFull);
 }
 
 // What integers and long sums lose is found where K is as long as the experiment's.
@@ -321,8 +332,10 @@ TEST_CASE("cached results are detected when it is timed, whatever the cache key"
 
 TEST_CASE("tier full detects hostile plugins on the GPU", "[cli][hostile][.gpu]") {
   needs_gpu();
-  check_each(kAtFull, "cuda", "sizes = [64]", kFull);
-  check_each(kFinishedAtFull, "cuda", kFinished, kFull);
+  for (const auto& table : {kAtFull, kAlsoAtQuick})
+    check_each(table, "cuda", "sizes = [64]", kFull);
+  for (const auto& table : {kFinishedAtFull, kFinishedAlsoAtQuick})
+    check_each(table, "cuda", kFinished, kFull);
   check_each({{"launches:race", "wrong", {}}}, "cuda", "sizes = [1024]", kFull);
 }
 
