@@ -37,7 +37,7 @@ void multiply(const Gemm& g, float* c) {
 }
 
 struct counts {
-  int tiles = 0, pipelined = 0, with_edges = 0, with_copies = 0, skinny = 0;
+  int tiles = 0, pipelined = 0, with_edges = 0, with_copies = 0, skinny = 0, rolled = 0;
 };
 
 // `aligned`: rows start on 16 bytes.
@@ -92,6 +92,7 @@ void run_candidates(int m, int n, int k, counts& ran, bool aligned = false) {
     ran.with_edges += c.beyond.rows > 0 && c.beyond.cols > 0;
     ran.with_copies += c.packed;
     ran.skinny += c.which == kernel::few_rows || c.which == kernel::few_columns;
+    ran.rolled += c.which == kernel::rolled;
   }
 }
 
@@ -178,4 +179,5 @@ TEST_CASE("each candidate of the model computes the product", "[dispatch]") {
   CHECK(ran.with_edges > 0);
   CHECK(ran.with_copies > 0);
   CHECK(ran.skinny > 0);
+  CHECK(ran.rolled > 2 * kRolled);  // in parts, too
 }

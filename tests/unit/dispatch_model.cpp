@@ -61,6 +61,10 @@ const char* objection(const choice& c, const kzoo_problem& p) {
     case kernel::few_rows: return rows_kernel::supports(p, kH200);
     case kernel::few_columns: return columns_kernel::supports(p, kH200);
     case kernel::split_fp16: return nullptr;  // it takes all
+    case kernel::rolled:
+      return with_tile<rolled_types>(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
+        return rolled::product<Tile>::supports(p);
+      });
     case kernel::general: return kzoo::tile_grid<16, 16>::objection(p);
   }
   return "it is no kernel";
@@ -85,14 +89,15 @@ TEST_CASE("large products are pipelined's, small ones get small tiles, a long K 
     INFO(n);
     CHECK(chosen_for(n, n, n).which == kernel::pipelined);
   }
-  for (const int n : {256, 512}) {
-    INFO(n);
-    const choice c = chosen_for(n, n, n);
-    CHECK(c.which == kernel::tiles);
-    CHECK(c.tile >= 3);  // 64 x 64 or smaller
-    // At 512 there are blocks for all SMs.
-    CHECK(schedule(problem(n, n, n), kH200, c.tile, c.splits).blocks() >= n / 4);
-  }
+  // At 256 short code counts, at 512 there are blocks for all SMs.
+  const choice at_256 = chosen_for(256, 256, 256), at_512 = chosen_for(512, 512, 512);
+  CHECK(at_256.which == kernel::rolled);
+  CHECK(with_tile<rolled_types>(at_256.tile, [&]<class Tile>(std::type_identity<Tile>) {
+          return rolled::division::of<Tile>(problem(256, 256, 256), at_256.splits).tiles();
+        }) >= 256 / 4);
+  CHECK(at_512.which == kernel::tiles);
+  CHECK(at_512.tile >= 3);  // 64 x 64 or smaller
+  CHECK(schedule(problem(512, 512, 512), kH200, at_512.tile, at_512.splits).blocks() >= 512 / 4);
   CHECK(chosen_for(256, 256, 4096).splits > 1);
   const choice long_k = chosen_for(64, 64, 262144);
   CHECK(long_k.which == kernel::tiles);
@@ -164,7 +169,8 @@ TEST_CASE("rows and columns apart and whole tiles are all of C", "[dispatch]") {
 TEST_CASE("split_fp16 is chosen where it may be, and where it pays", "[dispatch]") {
   CHECK(chosen_for(problem(4096, 4096, 4096), true).which == kernel::split_fp16);
   CHECK(chosen_for(problem(4096, 4096, 4096, kzoo::layout::tt), true).which == kernel::split_fp16);
-  CHECK(chosen_for(problem(256, 256, 256), true).which == kernel::tiles);
+  CHECK(chosen_for(problem(256, 256, 256), true).which == kernel::rolled);
+  CHECK(chosen_for(problem(512, 512, 512), true).which == kernel::tiles);
   CHECK(chosen_for(problem(1, 8192, 8192), true).which == kernel::few_rows);
   CHECK(chosen_for(problem(8192, 8192, 8), true).which != kernel::split_fp16);
 }
@@ -221,6 +227,11 @@ TEST_CASE("dispatch's README has what the model predicts", "[dispatch]") {
       case kernel::pipelined: return "pipelined";
       case kernel::split_fp16: return "split_fp16";
       case kernel::general: return "smem";
+      case kernel::rolled:
+        return with_tile<rolled_types>(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
+          return fmt::format("rolled, {} x {} x {}{}", Tile::kBM, Tile::kBN, Tile::kBK,
+                             c.splits > 1 ? fmt::format(", {} parts", c.splits) : "");
+        });
       case kernel::tiles: break;
     }
     return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {

@@ -1,6 +1,11 @@
 #pragma once
-// cp_async's copies (fp32/common/async_copies.hpp, which says how edges are treated) for operands
-// in any layout: what is transposed in memory is transposed on its way to shared memory.
+// cp_async's copies (fp32/common/async_copies.hpp) for operands in any layout: what is transposed
+// in memory is transposed on its way to shared memory. The first k tile begins before K does, as
+// there.
+//
+// Lines past an edge of C: an operand that is transposed on its way reads its last line again. One
+// that keeps its order writes zeros there: where all of these lanes copied the last line, tiles
+// that were mostly outside took up to three times as long.
 
 #include <fp32/common/async_copies.hpp>
 
@@ -8,6 +13,14 @@
 #include <type_traits>
 
 namespace fast_fp32 {
+
+// How what keeps its order is copied, and whether copies are tested: with a test, loops of the
+// larger tiles take up to 6 % longer.
+enum class copies {
+  whole,     // 16 bytes; untested: K is a multiple of BK, and no line of these is past an edge
+  vectors,   // 16 bytes
+  elements,  // 4 bytes
+};
 
 // Where element (k, column) of B's k tile goes. What is transposed on its way needs padding.
 template <int kBK, int kBN, bool kTransposed>
@@ -70,9 +83,9 @@ class transposing_copies {
 
 // An operand whose rows in memory go along the tile, such as B in row-major order, keeps its order:
 // 16 bytes at a time, where its rows are aligned to that.
-template <class Layout, int kSide, int kBK, int kThreads, bool kAligned>
+template <class Layout, int kSide, int kBK, int kThreads, copies kCopies>
 class straight_copies {
-  static constexpr int kWidth = kAligned ? 4 : 1, kPerRow = kSide / kWidth;
+  static constexpr int kWidth = kCopies == copies::elements ? 1 : 4, kPerRow = kSide / kWidth;
   static constexpr int kAcross = kPerRow < kThreads ? kPerRow : kThreads;
   static constexpr int kRows = kThreads / kAcross, kStepCols = kAcross * kWidth;
   static constexpr int kRowIterations = kBK / kRows, kColIterations = kSide / kStepCols;
@@ -88,15 +101,17 @@ class straight_copies {
     row_step_ = kRows * at.ld;
 #pragma unroll
     for (int i = 0; i < kColIterations; ++i) {
-      from_[i] =
-          at.from + (at.k0 + k_) * at.ld + min(at.first + col + i * kStepCols, at.size - kWidth);
+      const int line = at.first + col + i * kStepCols;
+      inside_[i] = line < at.size;
+      from_[i] = at.from + (at.k0 + k_) * at.ld + (inside_[i] ? line : 0);
     }
   }
 
   __device__ __forceinline__ void copy(int i, float* tile, bool read) const {
     const int down = i / kColIterations, across = i % kColIterations;
     kzoo::copy_async<4 * kWidth>(tile + to_ + Layout::at(down * kRows, across * kStepCols),
-                                 from_[across] + down * row_step_, read);
+                                 from_[across] + down * row_step_,
+                                 read && (kCopies == copies::whole || inside_[across]));
   }
   __device__ __forceinline__ int k_of(int i) const { return i / kColIterations * kRows + k_; }
 
@@ -107,22 +122,24 @@ class straight_copies {
 
  private:
   const float* from_[kColIterations];
+  bool inside_[kColIterations];
   std::ptrdiff_t row_step_;
   int to_, k_;
 };
 
 // Both parts, as one list of copies, by kThreads threads.
-template <class Tile, bool kAligned, int kThreads, kzoo::layout kLayout>
+template <class Tile, copies kCopies, int kThreads, kzoo::layout kLayout>
 class async_copies {
   static constexpr int kBK = Tile::kBK, kBM = Tile::kBM, kBN = Tile::kBN;
+  static constexpr bool kTested = kCopies != copies::whole;
   using a_layout = typename Tile::Layout;
   using b_layout = b_lines<kBK, kBN, kzoo::is_b_transposed(kLayout)>;
   using a_type = std::conditional_t<kzoo::is_a_transposed(kLayout),
-                                    straight_copies<a_layout, kBM, kBK, kThreads, kAligned>,
+                                    straight_copies<a_layout, kBM, kBK, kThreads, kCopies>,
                                     transposing_copies<a_layout, kBM, kBK, kThreads>>;
   using b_type = std::conditional_t<kzoo::is_b_transposed(kLayout),
                                     transposing_copies<b_layout, kBN, kBK, kThreads>,
-                                    straight_copies<b_layout, kBN, kBK, kThreads, kAligned>>;
+                                    straight_copies<b_layout, kBN, kBK, kThreads, kCopies>>;
 
  public:
   static constexpr int kCount = a_type::kCount + b_type::kCount;
@@ -145,13 +162,12 @@ class async_copies {
     }
   }
 
-  // All copies of the next k tile. Where there is none (has_tile is false), the predicated kernel
-  // writes zeros, and the aligned kernel copies the last k tile again, which nobody reads: a test
-  // at each copy costs 2 % (pipelined's README).
+  // All copies of the next k tile. Where there is none (has_tile is false), zeros are written, or
+  // without tests the last k tile again, which nobody reads.
   __device__ __forceinline__ void copy_all(float* stage, bool has_tile) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      copy(i, stage, kAligned || (has_tile && (k_tile_ > 0 || k_of(i) >= missing_)));
+      copy(i, stage, !kTested || (has_tile && (k_tile_ > 0 || k_of(i) >= missing_)));
     }
   }
 
@@ -163,7 +179,7 @@ class async_copies {
     const int evenly = (kCount + steps - 2) / (steps - 1), per_step = evenly > 2 ? evenly : 2;
 #pragma unroll
     for (int i = k * per_step; i < (k + 1) * per_step && i < kCount; ++i) {
-      copy(i, stage, kAligned || has_tile);
+      copy(i, stage, !kTested || has_tile);
     }
   }
 
@@ -171,7 +187,7 @@ class async_copies {
   __device__ __forceinline__ void advance(bool has_next) {
     a_.advance(has_next);
     b_.advance(has_next);
-    if constexpr (!kAligned) ++k_tile_;
+    if constexpr (kTested) ++k_tile_;
   }
 
  private:

@@ -30,9 +30,8 @@ struct architecture {
   std::array<double, 8> tile_efficiency;  // in the order of tiles.hpp
   double pipelined_efficiency;
   std::array<double, 8> alone;   // times this, where an SM has one block and could have more
-  std::array<double, 8> ragged;  // times this, where tiles are copied 4 bytes at a time
-  double overhang;  // a ragged tile with all its columns past the edge takes so much longer
-  double stored_bytes_per_us;  // of C, by an SM
+  std::array<double, 8> ragged;  // times this, where an operand is copied 4 bytes at a time
+  double stored_bytes_per_us;    // of C, by an SM
   // Elements of C that an SM stores one by one.
   std::array<double, 8> elements_per_us;
 
@@ -50,14 +49,18 @@ struct architecture {
   double split_share_us;             // for each further cluster that shares a tile
   double split_stored_bytes_per_us;  // of C
   double split_ragged_bytes_per_us;  // of C, where its rows do not start on 16 bytes
-  double general_us;                 // start_us of every_type's smem
-  double general_step_us;            // 16 steps along K of its block, at least
-  double general_block_us;           // for each that shares the SM
+  // rolled's tiles: start_us; a k tile, alone and for each block that shares the SM.
+  std::array<double, 3> rolled_us, rolled_alone_us, rolled_each_us;
+  double rolled_wave_us;                   // wave_us
+  double rolled_fixup_us, rolled_part_us;  // to add up parts: at least, and for each
+  double general_us;                       // start_us of every_type's smem
+  double general_step_us;                  // 16 steps along K of its block, at least
+  double general_block_us;                 // for each that shares the SM
 };
 
-// Measured on an H200: cycles, L2, DRAM (peaks), launch, tiles' efficiency. Fitted to times of
-// candidates on an H100, 9700 on 340 problems drawn at random: what tiles' blocks take beside FMAs,
-// copies, skinny, the general kernel; within 13 % (root mean square). From times of split_fp16: its
+// Measured on an H200: cycles, L2, DRAM (peaks). Fitted to times of candidates on H200s, 13000 on
+// 460 problems, most of them drawn at random: what blocks of tiles take beside FMAs, copies,
+// skinny, rolled, the general kernel; within 10 % (root mean square). From times of split_fp16: its
 // constants.
 inline constexpr architecture kHopper{
     .compute_capability = 90,
@@ -65,28 +68,27 @@ inline constexpr architecture kHopper{
     .fmas_per_cycle = 128,
     .l2_bytes_per_us = 5.5e6,
     .dram_bytes_per_us = 4.6e6,
-    .a_bytes_per_us = 2.17e6,
-    .a_again_bytes_per_us = 3.69e6,
-    .copy_bytes_per_us = 3.79e6,
-    .copy_us = 2.05,
-    .launch_us = 2.5,
+    .a_bytes_per_us = 2.35e6,
+    .a_again_bytes_per_us = 4.06e6,
+    .copy_bytes_per_us = 3.44e6,
+    .copy_us = 1.69,
+    .launch_us = 2.27,
     .start_us = 4.05,
-    .wave_us = 2.82,
+    .wave_us = 2.33,
     .fixup_us = 2.23,
-    .part_us = 1,
-    .part_bytes_per_us = 0.104e6,
-    .tile_efficiency = {0.748, 0.79, 0.755, 0.745, 0.653, 0.525, 0.77, 0.748},
-    .pipelined_efficiency = 0.81,
-    .alone = {1, 0.473, 1, 0.744, 1, 0.955, 0.9, 0.644},
-    .ragged = {0.979, 0.97, 0.935, 0.859, 0.794, 0.744, 1, 0.92},
-    .overhang = 0.616,
-    .stored_bytes_per_us = 40e3,
-    .elements_per_us = {5810, 4600, 21.5e3, 38.7e3, 0.216e6, 0.101e6, 4950, 5000},
-    .strips_us = {0.00914, 0.0573, 0.0482, 0.118},
-    .dots_us = {0.0166, 0.0463, 0.0706, 0.11},
-    .block_us = {0.0289, 0.00588, 0.589, 0.341},
-    .ragged_stages = 1.27,
-    .stage_sums_us = {0.00209, 0.101, 0.0714, 0.117},
+    .part_us = 1.1,
+    .part_bytes_per_us = 0.114e6,
+    .tile_efficiency = {0.805, 0.815, 0.785, 0.745, 0.718, 0.578, 0.77, 0.748},
+    .pipelined_efficiency = 0.83,
+    .alone = {1, 0.391, 1, 0.818, 1, 0.789, 0.99, 0.779},
+    .ragged = {0.979, 0.97, 0.935, 0.945, 0.961, 0.99, 1, 0.92},
+    .stored_bytes_per_us = 44e3,
+    .elements_per_us = {8510, 6740, 14.7e3, 24e3, 0.134e6, 0.163e6, 7970, 8050},
+    .strips_us = {0.0147, 0.043, 0.053, 0.107},
+    .dots_us = {0.0267, 0.056, 0.0438, 0.104},
+    .block_us = {0.0465, 0.00365, 0.443, 0.549},
+    .ragged_stages = 1.16,
+    .stage_sums_us = {0.00337, 0.069, 0.095, 0.129},
     .beside_us = 1.49,
     .split_flops_per_us = 260e6,
     .split_pass_bytes_per_us = 3.7e6,
@@ -94,6 +96,12 @@ inline constexpr architecture kHopper{
     .split_share_us = 1.3,
     .split_stored_bytes_per_us = 1.4e6,
     .split_ragged_bytes_per_us = 0.45e6,
+    .rolled_us = {3.72, 2.58, 2.36},
+    .rolled_alone_us = {0.564, 0.599, 0.399},
+    .rolled_each_us = {0.44, 0.571, 0.337},
+    .rolled_wave_us = 1.07,
+    .rolled_fixup_us = 2.1,
+    .rolled_part_us = 0.102,
     .general_us = 1.93,
     .general_step_us = 0.726,
     .general_block_us = 0.175};

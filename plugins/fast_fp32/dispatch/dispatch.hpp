@@ -55,6 +55,13 @@ struct split_kernel : split_fp16::basic_variant<split_fp16::tiling<split_fp16::f
   split_kernel(const kzoo_problem&, const kzoo_device& d) : basic_variant(d, {0, true}) {}
 };
 
+// rolled's kernel, with so many parts of K.
+template <class Tile>
+struct short_code : rolled::product<Tile> {
+  short_code(const kzoo_problem& p, int parts)
+      : rolled::product<Tile>(kzoo::layout_of(p), rolled::division::of<Tile>(p, parts)) {}
+};
+
 using split = after_copies<split_kernel>;
 using large = after_copies<pipelined_kernel>;
 
@@ -145,6 +152,10 @@ class chosen {
           return tiled<Tile>::workspace_bytes(p, d, c);
         });
       case kernel::pipelined: return large::workspace_bytes(p, d);
+      case kernel::rolled:
+        return with_tile<rolled_types>(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
+          return rolled::product<Tile>::workspace_bytes(rolled::division::of<Tile>(p, c.splits));
+        });
       case kernel::few_rows: return rows_kernel::workspace_bytes(p, d);
       case kernel::few_columns: return columns_kernel::workspace_bytes(p, d);
       case kernel::split_fp16:
@@ -163,6 +174,11 @@ class chosen {
         });
         break;
       case kernel::pipelined: kernel_.template emplace<large>(p, d); break;
+      case kernel::rolled:
+        with_tile<rolled_types>(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
+          kernel_.template emplace<short_code<Tile>>(p, c.splits);
+        });
+        break;
       case kernel::few_rows: kernel_.template emplace<rows_kernel>(p, d); break;
       case kernel::few_columns: kernel_.template emplace<columns_kernel>(p, d); break;
       case kernel::split_fp16:
@@ -188,17 +204,18 @@ class chosen {
   }
 
  private:
-  template <class T>
+  template <class T, class R>
   struct kernels;
-  template <class... Tile>
-  struct kernels<std::tuple<Tile...>> {
-    using fp32 = std::variant<general, rows_kernel, columns_kernel, large, tiled<Tile>...>;
-    using with_split =
-        std::variant<general, rows_kernel, columns_kernel, large, tiled<Tile>..., split>;
+  template <class... Tile, class... Rolled>
+  struct kernels<std::tuple<Tile...>, std::tuple<Rolled...>> {
+    using fp32 = std::variant<general, rows_kernel, columns_kernel, large, tiled<Tile>...,
+                              short_code<Rolled>...>;
+    using with_split = std::variant<general, rows_kernel, columns_kernel, large, tiled<Tile>...,
+                                    short_code<Rolled>..., split>;
   };
 
-  std::conditional_t<kMaySplit, typename kernels<tile_types>::with_split,
-                     typename kernels<tile_types>::fp32>
+  std::conditional_t<kMaySplit, typename kernels<tile_types, rolled_types>::with_split,
+                     typename kernels<tile_types, rolled_types>::fp32>
       kernel_;
   bool at_once_;
 };

@@ -13,12 +13,12 @@
 
 namespace dispatch {
 
-enum class kernel { tiles, pipelined, few_rows, few_columns, split_fp16, general };
+enum class kernel { tiles, pipelined, few_rows, few_columns, split_fp16, general, rolled };
 
 struct choice {
   kernel which;
   double us;       // predicted
-  int tile = 0;    // of tile_types
+  int tile = 0;    // of tile_types, or of rolled_types
   int splits = 1;  // parts of K; 0: stream-K
   bool packed =
       false;       // what cannot be read 16 bytes at a time is copied; else it is read in place
@@ -53,6 +53,7 @@ class model {
     for (int tile = 0; tile < kTiles; ++tile) add_tiles(tile);
     add_skinny<rows_kernel>(kernel::few_rows, p.m, &model::rows_us);
     add_skinny<columns_kernel>(kernel::few_columns, p.n, &model::columns_us);
+    for (int tile = 0; tile < kRolled; ++tile) add_rolled(tile);
     if (may_split) add_split();
     add_general();
   }
@@ -106,7 +107,7 @@ class model {
       if (packed ? !all.any() : !in_place<Tile>(layout_)) continue;
       const operands read{.a_transposed = !packed && kzoo::is_a_transposed(layout_),
                           .b_transposed = !packed && kzoo::is_b_transposed(layout_)};
-      const bool ragged = !packed && is_ragged(p, Tile::kBK);
+      const bool ragged = !packed && is_ragged(p);
       // Each operand that is not transposed then comes 4 bytes at a time, too.
       const int straight = int(kzoo::is_a_transposed(layout_)) + !kzoo::is_b_transposed(layout_);
       const double efficiency =
@@ -121,8 +122,7 @@ class model {
         const common::stream_k work = schedule(p, d_, tile, splits);
         if (splits == 0 && work.sk_blocks == 0) continue;  // stream-K would gain nothing
         const double of_k_tile_us = k_tile_us<Tile>(efficiency);
-        const double each_us =
-            stores_us(p, tile) + (ragged ? overhang_us<Tile>(p, work, splits, of_k_tile_us) : 0);
+        const double each_us = stores_us(p, tile);
         add({.which = kernel::tiles,
              .us = tiles_us<Tile>(p, read, work, splits, of_k_tile_us, alone) + each_us +
                    copies_us(copies) + edges_us,
@@ -146,13 +146,13 @@ class model {
     bool a_transposed = false, b_transposed = false;
   };
   // Whether what the kernel does not transpose cannot be copied 16 bytes at a time.
-  bool is_ragged(const kzoo_problem& p, int k_tile) const {
+  bool is_ragged(const kzoo_problem& p) const {
     const auto lines = [](std::int64_t size, std::int64_t ld) {
       return size % 4 == 0 && ld % 4 == 0;
     };
     const bool straight_a = kzoo::is_a_transposed(layout_),
                straight_b = !kzoo::is_b_transposed(layout_);
-    return p.k % k_tile != 0 || ((straight_a || straight_b) && p.alignment % 16 != 0) ||
+    return ((straight_a || straight_b) && p.alignment % 16 != 0) ||
            (straight_a && !lines(p.m, p.lda)) || (straight_b && !lines(p.n, p.ldb));
   }
 
@@ -164,15 +164,6 @@ class model {
     if (has_vectors_of_c(p)) return 0;
     return double(p.m) * double(p.n) / sms_ / of_.elements_per_us[static_cast<std::size_t>(tile)];
   }
-  // How much longer the tiles at the right take that are partly outside, as measured.
-  template <class Tile>
-  double overhang_us(const kzoo_problem& p, const common::stream_k& work, int splits,
-                     double of_k_tile_us) const {
-    const double outside = double(work.cols) * Tile::kBN - double(p.n);
-    const double k_tiles = std::ceil(double(work.k_tiles) / std::max(splits, 1));
-    return of_.overhang * outside / Tile::kBN * k_tiles * of_k_tile_us;
-  }
-
   // FMAs of a block in one k tile, as if it had the SM for itself and warps enough.
   template <class Tile>
   double k_tile_us(double efficiency) const {
@@ -322,6 +313,43 @@ class model {
     add({.which = kernel::general,
          .us = of_.launch_us + of_.general_us + std::max(steps_us, dram_us(p_) * products_),
          .at_once = true});
+  }
+
+  // Short code: see rolled.hpp.
+  void add_rolled(int tile) {
+    with_tile<rolled_types>(tile, [&]<class Tile>(std::type_identity<Tile>) {
+      if (rolled::product<Tile>::supports(p_) != nullptr) return;
+      for (int parts = 1; parts <= rolled::product<Tile>::kMostParts; ++parts) {
+        const auto d = rolled::division::of<Tile>(p_, parts);
+        const double blocks = double(d.tiles()) * d.parts, wave = Tile::kBlocksPerSm * sms_;
+        if (d.parts < parts || (parts > 1 && (d.steps < 2 * Tile::kBK || blocks > 4 * wave)))
+          continue;
+        add({.which = kernel::rolled,
+             .us = rolled_us<Tile>(static_cast<std::size_t>(tile), d),
+             .tile = tile,
+             .splits = parts});
+      }
+    });
+  }
+  template <class Tile>
+  double rolled_us(std::size_t tile, const rolled::division& d) const {
+    const double blocks = double(d.tiles()) * d.parts, wave = Tile::kBlocksPerSm * sms_;
+    const double whole = std::floor(blocks / wave);
+    const double on_an_sm = std::ceil((blocks - whole * wave) / sms_);  // of the last wave
+    const auto k_tile_us = [&](double share) {
+      return share == 0 ? 0 : std::max(of_.rolled_alone_us[tile], share * of_.rolled_each_us[tile]);
+    };
+    const double k_tiles = std::ceil(double(d.parts > 1 ? d.steps : p_.k) / Tile::kBK);
+    const double loop_us = k_tiles * (whole * k_tile_us(Tile::kBlocksPerSm) + k_tile_us(on_an_sm));
+    const double l2_us =
+        4.0 * double(d.tiles()) * double(p_.k) * (Tile::kBM + Tile::kBN) / of_.l2_bytes_per_us;
+    const double waves = std::ceil(blocks / wave);
+    const double last = on_an_sm > 0 ? on_an_sm : Tile::kBlocksPerSm;
+    const double stored_us =
+        (waves - 1 + last) * 4 * Tile::kBM * Tile::kBN / of_.stored_bytes_per_us;
+    return of_.launch_us + of_.rolled_us[tile] + (waves - 1) * of_.rolled_wave_us +
+           std::max(std::max(loop_us, l2_us) + stored_us, dram_us(p_)) +
+           (d.parts > 1 ? of_.rolled_fixup_us + d.parts * of_.rolled_part_us : 0);
   }
 
   static constexpr double kMostAtOnce = 65535;

@@ -3,6 +3,7 @@
 // whose blocks end sooner: for a short K.
 
 #include <fast_fp32/repacked/repacked.hpp>
+#include <fast_fp32/rolled/rolled.hpp>
 #include <fp32/14_pipelined/pipelined.hpp>
 
 #include <array>
@@ -23,6 +24,9 @@ using tile_types = std::tuple<split_k::tiling<128, 256, 16, 64, 64, 16, 8, 5, 1,
 // pipelined's kernel with the first of these tiles: its main loop is 2 % faster than split_k's.
 using pipelined_kernel = pipelined::variant<128, 256, 16, 5, 1>;
 inline constexpr int kTiles = std::tuple_size_v<tile_types>;
+// Those of rolled.
+using rolled_types = std::tuple<rolled::tile_64x64, rolled::tile_64x32, rolled::tile_32x32>;
+inline constexpr int kRolled = std::tuple_size_v<rolled_types>;
 
 // Whether a tile's kernel is built for operands that lie in memory like this. The largest tile has
 // no registers for the addresses of rows that it transposes.
@@ -31,17 +35,18 @@ constexpr bool in_place(kzoo::layout layout) {
   return layout == kzoo::layout::nn || Tile::kBN <= 128;
 }
 
-// Calls body(std::type_identity<Tile>) for tile number i.
-template <class Body>
+// Calls body(std::type_identity<Tile>) for tile number i of Types.
+template <class Types = tile_types, class Body>
 decltype(auto) with_tile(int i, const Body& body) {
-  using result = decltype(body(std::type_identity<std::tuple_element_t<0, tile_types>>{}));
+  using result = decltype(body(std::type_identity<std::tuple_element_t<0, Types>>{}));
   using call = result (*)(const Body&);
+  constexpr std::size_t kCount = std::tuple_size_v<Types>;
   static constexpr auto kCalls = []<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
-    return std::array<call, kTiles>{[](const Body& b) -> result {
-      return b(std::type_identity<std::tuple_element_t<kIndex, tile_types>>{});
+    return std::array<call, kCount>{[](const Body& b) -> result {
+      return b(std::type_identity<std::tuple_element_t<kIndex, Types>>{});
     }...};
   }
-  (std::make_index_sequence<kTiles>{});
+  (std::make_index_sequence<kCount>{});
   return kCalls[static_cast<std::size_t>(i)](body);
 }
 

@@ -138,14 +138,14 @@ __device__ __forceinline__ void store_ragged(const kzoo::gemm<float>& g, const C
   __syncthreads();  // the stages are free again
 }
 
-// kAligned: what is not transposed on its way is copied 16 bytes at a time, and K needs no zeros;
-// kAlignedC: C is stored so. `operands` has A and B, g has C; product number blockIdx.y of a batch,
+// Without tests of copies, C is stored 16 bytes at a time; else where `vectors_of_c` says so.
+// `operands` has A and B, g has C; product number blockIdx.y of a batch,
 // whose tiles are then not divided. In a dependent launch, the launch before may write copies of A
 // and B.
-template <class Tile, bool kAligned, bool kAlignedC, kzoo::layout kLayout>
+template <class Tile, fast_fp32::copies kCopies, kzoo::layout kLayout>
 __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     split_k_kernel(kzoo::gemm_batch<float, kLayout> all_operands, kzoo::gemm_batch<float> all,
-                   common::stream_k work, common::partial_sums<Tile> sums,
+                   bool vectors_of_c, common::stream_k work, common::partial_sums<Tile> sums,
                    common::arrivals arrivals) {
   const int product = static_cast<int>(blockIdx.y);
   const kzoo::gemm<float, kLayout> operands = all_operands[product];
@@ -159,11 +159,17 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
   const int block = static_cast<int>(blockIdx.x);
   kzoo::release_dependents();
   kzoo::wait_for_previous();
-  for (std::int64_t at = work.begin(block); at < work.begin(block + 1);) {
-    const auto [tile, first, k_tiles] = work.tile_work_at(at, block);
+  // A block with a tile of its own needs none of the divisions that find a share.
+  const bool is_whole = block < work.dp_tiles;
+  const std::int64_t begin = is_whole ? 0 : work.begin(block);
+  const std::int64_t end = is_whole ? work.k_tiles : work.begin(block + 1);
+  for (std::int64_t at = begin; at < end;) {
+    const auto [tile, first, k_tiles] = is_whole
+                                            ? common::stream_k::tile_work{block, 0, work.k_tiles}
+                                            : work.tile_work_at(at, block);
     const auto coords = work.coords_in<Tile>(tile);
 
-    fast_fp32::async_copies<Tile, kAligned, Tile::kBlockThreads, kLayout> copies(
+    fast_fp32::async_copies<Tile, kCopies, Tile::kBlockThreads, kLayout> copies(
         operands, Tile::block_thread(), coords.row0, coords.col0, first);
 #pragma unroll 1
     for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) {
@@ -210,17 +216,18 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     __syncthreads();  // the stages are free
     float4 own[Tile::kOwnVec4s];
     own_sums<Tile>(stages, sums, acc, own);
-    const int slot = work.slot(block, at == work.begin(block));
+    const int slot = work.slot(block, at == begin);
     at += k_tiles;
     if (k_tiles < work.k_tiles) {
 #pragma unroll
       for (int v = 0; v < Tile::kOwnVec4s; ++v) own_part(sums, slot, v) = own[v];
-      const std::int64_t begin = std::int64_t{tile} * work.k_tiles;
-      const int from = work.sk_block_of(begin), to = work.sk_block_of(begin + work.k_tiles - 1);
+      const std::int64_t of_tile = std::int64_t{tile} * work.k_tiles;
+      const int from = work.sk_block_of(of_tile);
+      const int to = work.sk_block_of(of_tile + work.k_tiles - 1);
       if (!arrivals.is_last(tile, to - from + 1)) continue;
-      add_parts(work, sums, from, to, work.begin(from) >= begin, own);
+      add_parts(work, sums, from, to, work.begin(from) >= of_tile, own);
     }
-    if constexpr (kAlignedC) {
+    if (kCopies == fast_fp32::copies::whole || vectors_of_c) {
 #pragma unroll
       for (int v = 0; v < Tile::kOwnVec4s; ++v) {
         const int i = Tile::own_row() + v / sums.kPerRow, j = v % sums.kPerRow * 4;
@@ -255,11 +262,9 @@ class product {
   // For operands in this layout.
   template <kzoo::layout kLayout = kzoo::layout::nn>
   static void prepare() {
-    for (const bool aligned : {false, true}) {
-      for (const bool c_aligned : {false, true}) {
-        kzoo::allow_dynamic_shared(kernel<kLayout>(aligned, c_aligned),
-                                   Tile::template kSharedBytesOf<kLayout>);
-      }
+    using fast_fp32::copies;
+    for (const copies how : {copies::whole, copies::vectors, copies::elements}) {
+      kzoo::allow_dynamic_shared(kernel<kLayout>(how), Tile::template kSharedBytesOf<kLayout>);
     }
   }
   // `operands`: g, or g with copies of A and B that are padded. `dependent`: on the launch before,
@@ -277,6 +282,7 @@ class product {
            const common::stream_k& work, void* workspace, kzoo::stream_t stream,
            bool dependent = false) const {
     auto* const bytes = static_cast<unsigned char*>(workspace);
+    const bool vectors_of_c = is_c_aligned(all);
     common::partial_sums<Tile> sums{nullptr, 1.0f};
     if (work.sk_blocks > 0)
       sums.slots = reinterpret_cast<float4*>(bytes + common::arrivals::bytes(work.tiles()));
@@ -286,8 +292,8 @@ class product {
                   .max_threads = Tile::kBlockThreads,
                   .stream = stream,
                   .dependent = dependent},
-                 kernel<kLayout>(is_aligned(operands), is_c_aligned(all)), operands, all, work,
-                 sums,
+                 kernel<kLayout>(copies_of(operands, vectors_of_c)), operands, all, vectors_of_c,
+                 work, sums,
                  common::arrivals{static_cast<unsigned long long*>(workspace), numbers_.next()});
   }
 
@@ -295,31 +301,34 @@ class product {
   static int tiles_along(std::int64_t size, int tile) {
     return static_cast<int>((size + tile - 1) / tile);
   }
-  // Whether what is copied as it lies in memory can be copied 16 bytes at a time.
   template <kzoo::layout kLayout>
-  static bool is_aligned(const kzoo::gemm_batch<float, kLayout>& operands) {
+  static fast_fp32::copies copies_of(const kzoo::gemm_batch<float, kLayout>& operands,
+                                     bool vectors_of_c) {
     const auto vectors = [&](const float* p, int size, std::ptrdiff_t ld, std::ptrdiff_t stride) {
       return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && size % 4 == 0 && ld % 4 == 0 &&
              (operands.count == 1 || stride % 4 == 0);
     };
     const auto& [g, count, stride_a, stride_b, stride_c] = operands;
-    return g.k % Tile::kBK == 0 &&
-           (!kzoo::is_a_transposed(kLayout) || vectors(g.a, g.m, g.lda, stride_a)) &&
-           (kzoo::is_b_transposed(kLayout) || vectors(g.b, g.n, g.ldb, stride_b));
+    constexpr bool kA = kzoo::is_a_transposed(kLayout), kB = !kzoo::is_b_transposed(kLayout);
+    if ((kA && !vectors(g.a, g.m, g.lda, stride_a)) || (kB && !vectors(g.b, g.n, g.ldb, stride_b)))
+      return fast_fp32::copies::elements;
+    const bool is_whole = vectors_of_c && g.k % Tile::kBK == 0 && !(kA && g.m % Tile::kBM != 0) &&
+                          !(kB && g.n % Tile::kBN != 0);
+    return is_whole ? fast_fp32::copies::whole : fast_fp32::copies::vectors;
   }
   static bool is_c_aligned(const kzoo::gemm_batch<float>& all) {
     const kzoo::gemm<float>& g = all.first;
     return g.n % 4 == 0 && g.ldc % 4 == 0 && all.stride_c % 4 == 0 &&
            reinterpret_cast<std::uintptr_t>(g.c) % 16 == 0;
   }
-  // Ragged rows of C behind aligned copies are common only where A and B were copied for it.
   template <kzoo::layout kLayout>
-  static auto kernel(bool aligned, bool c_aligned) {
-    if (aligned && c_aligned) return split_k_kernel<Tile, true, true, kLayout>;
-    if constexpr (kLayout == kzoo::layout::nn) {
-      if (aligned) return split_k_kernel<Tile, true, false, kLayout>;
+  static auto kernel(fast_fp32::copies how) {
+    using fast_fp32::copies;
+    if (how == copies::whole) return split_k_kernel<Tile, copies::whole, kLayout>;
+    if constexpr (kLayout != kzoo::layout::nt) {  // there nothing keeps its order
+      if (how == copies::elements) return split_k_kernel<Tile, copies::elements, kLayout>;
     }
-    return split_k_kernel<Tile, false, false, kLayout>;
+    return split_k_kernel<Tile, copies::vectors, kLayout>;
   }
 
   persistent::run_numbers numbers_;
