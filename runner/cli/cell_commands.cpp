@@ -226,10 +226,8 @@ int xray(const xray_options& options) {
 
 std::string xray_hint(const results::document& d) {
   for (const results::cell& c : d.cells) {
-    const auto plugin =
-        std::ranges::find(d.plugins, c.kernel.plugin, &results::plugin_record::name);
-    if (c.verdict != verdict::wrong || was_analysed(c.findings) || plugin == d.plugins.end())
-      continue;
+    const results::plugin_record* const plugin = d.plugin(c.kernel.plugin);
+    if (c.verdict != verdict::wrong || was_analysed(c.findings) || plugin == nullptr) continue;
     if (const std::string hint =
             hint_for(d.device, *plugin, c.kernel.variant, "@" + shape_name(d.problem_of(c)),
                      d.experiment.file.string());

@@ -53,14 +53,9 @@ pair matched(const cell& before, const cell& after, double threshold,
   return p;
 }
 
-const plugin_record* find(const document& d, const std::string& plugin) {
-  const auto found = std::ranges::find(d.plugins, plugin, &plugin_record::name);
-  return found == d.plugins.end() ? nullptr : &*found;
-}
-
 void compare_plugins(const document& then, const document& now, std::vector<std::string>& changes) {
   for (const plugin_record& p : then.plugins) {
-    const plugin_record* same = find(now, p.name);
+    const plugin_record* same = now.plugin(p.name);
     if (same == nullptr) {
       changes.push_back(fmt::format("the plugin {} is no longer in the run", p.name));
     } else if (same->sha256 != p.sha256) {
@@ -69,7 +64,7 @@ void compare_plugins(const document& then, const document& now, std::vector<std:
     }
   }
   for (const plugin_record& p : now.plugins) {
-    if (find(then, p.name) == nullptr)
+    if (then.plugin(p.name) == nullptr)
       changes.push_back(fmt::format("the plugin {} was not in the run before", p.name));
   }
 }

@@ -14,7 +14,6 @@
 namespace kzoo::html {
 namespace {
 
-using report::is_timed;
 using results::cell;
 using results::document;
 

@@ -80,15 +80,15 @@ std::string rate_of(const document& d, const cell& c, const cell* with) {
 
 // Whether a cell ran in the simulator: by its clock, or without a clock by its plugin.
 bool is_simulated(const document& d, const cell& c) {
-  if (c.time) return !is_timed(c);
-  const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &results::plugin_record::name);
-  return !is_declined(c.verdict) && plugin != d.plugins.end() && plugin->description &&
+  if (c.time) return has_simulated_time(c);
+  const results::plugin_record* const plugin = d.plugin(c.kernel.plugin);
+  return !is_declined(c.verdict) && plugin != nullptr && plugin->description &&
          plugin->description->simulated();
 }
 
 // Why there is no time to speak of.
 std::string no_speed(const document& d, const focus& f) {
-  const bool others_timed = std::ranges::any_of(d.cells, is_timed);
+  const bool others_timed = std::ranges::any_of(d.cells, results::is_timed);
   const bool simulated = std::ranges::any_of(d.cells, [&](const cell& c) {
     const std::string& plugin = c.kernel.plugin;
     const bool counts = !others_timed || plugin == f.subject || f.is_own(plugin);

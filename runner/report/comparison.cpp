@@ -39,10 +39,7 @@ void add_source(page& p, const char* which, const document& d) {
 }
 
 void add_simulator_note(page& p, const document& d) {
-  const auto simulated = [](const cell& c) {
-    return c.time && c.time->clock == timing::clock::simulator;
-  };
-  if (std::ranges::any_of(d.cells, simulated))
+  if (std::ranges::any_of(d.cells, results::has_simulated_time))
     p.item("note: times of the simulator say nothing about the speed of a GPU");
 }
 

@@ -144,8 +144,6 @@ table matrix(const document& d, const std::vector<std::string>& plugins) {
 
 }  // namespace
 
-bool is_timed(const cell& c) { return c.time && c.time->clock != timing::clock::simulator; }
-
 std::vector<const cell*> best_of_each(const document& d, std::size_t problem) {
   std::vector<const cell*> best;
   for (const cell& c : d.cells_of(problem)) {

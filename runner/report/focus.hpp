@@ -11,9 +11,6 @@
 
 namespace kzoo::report {
 
-// Whether a cell was timed, and not by the simulator, whose times say nothing of a kernel.
-bool is_timed(const results::cell& c);
-
 // The fastest timed variant of each plugin on a problem, in the order of the plugins. Of a plugin
 // without one it is the first variant that failed, else the first that passed; plugins that
 // declined are left out.

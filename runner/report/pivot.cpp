@@ -21,10 +21,6 @@ using results::pivot;
 using results::pivot_axis;
 using results::pivot_value;
 
-bool has_simulated_time(const cell& c) {
-  return c.time && c.time->clock == timing::clock::simulator;
-}
-
 std::string coordinate(const document& d, const cell& c, pivot_axis a) {
   const problem& p = d.problem_of(c);
   return a == pivot_axis::m         ? std::to_string(p.m)

@@ -47,11 +47,9 @@ std::string stop_text(const cell& c) {
                                                    : "";
 }
 
-bool is_simulated(const cell& c) { return c.time && c.time->clock == timing::clock::simulator; }
-
 // The value of a row's bar: GFLOP/s; 0 for the simulator.
 double speed_of(const document& d, const cell& c) {
-  return c.time && !is_simulated(c) ? d.gflops(c).value_or(0) : 0;
+  return is_timed(c) ? d.gflops(c).value_or(0) : 0;
 }
 
 // `others`: on the simulator, how the cell agrees with the others of its problem.
@@ -77,7 +75,7 @@ std::vector<table::entry> entries_of(const document& d, const cell& c, const agr
               {"spread", {t ? fmt::format("±{:.1f}%", 50 * t->spread) : "", kDim}, kRight, 5},
               {"clock", {t ? clock_of(*t) : "", kDim}, kLeft, 4},
               // GFLOP/s of the simulator would be meaningless.
-              {"GFLOP/s", t && !is_simulated(c) ? number_text(d.gflops(c).value_or(0)) : ""},
+              {"GFLOP/s", t && is_timed(c) ? number_text(d.gflops(c).value_or(0)) : ""},
               {"% of\npeak", {t && share ? number_text(100 * *share) + "%" : "", kDim}, kRight, 2},
               {d.experiment.baseline ? versus + d.experiment.baseline->text : "",
                t ? speedup_text(d, c) : ""},
@@ -185,7 +183,9 @@ std::vector<const cell*> sorted_cells(const document& d, std::size_t problem, so
   return cells;
 }
 
-bool shows_time(const cell& c, const view& v) { return v.simulator_times || !is_simulated(c); }
+bool shows_time(const cell& c, const view& v) {
+  return v.simulator_times || !has_simulated_time(c);
+}
 
 problem_rows problem_table(const document& d, std::size_t problem, const view& v) {
   const auto cells = d.cells_of(problem);

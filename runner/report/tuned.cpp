@@ -53,9 +53,8 @@ table best_table(const document& d, const std::vector<ranking>& all) {
 // "BM = 128 is the largest that was tried, BK = 8 the least", unless the best lies within the
 // space.
 std::optional<std::string> edges_of(const document& d, const cell& best) {
-  const auto plugin =
-      std::ranges::find(d.plugins, best.kernel.plugin, &results::plugin_record::name);
-  if (plugin == d.plugins.end()) return std::nullopt;
+  const results::plugin_record* const plugin = d.plugin(best.kernel.plugin);
+  if (plugin == nullptr) return std::nullopt;
   const results::built_point* const point = plugin->tuned.point_of(best.kernel.variant);
   if (point == nullptr) return std::nullopt;
   std::string edges;

@@ -49,6 +49,11 @@ std::span<const cell> document::cells_of(std::size_t problem) const {
   return std::ranges::equal_range(cells, problem, {}, &cell::problem);
 }
 
+const plugin_record* document::plugin(const std::string& name) const {
+  const auto found = std::ranges::find(plugins, name, &plugin_record::name);
+  return found == plugins.end() ? nullptr : &*found;
+}
+
 std::optional<double> document::gflops(const cell& c) const {
   if (!c.time || c.time->median_ms <= 0) return std::nullopt;
   return problem_of(c).flops() / (c.time->median_ms * 1e6);
@@ -125,8 +130,8 @@ void document::compare_with_baseline(std::span<cell> of_one_problem) const {
 }
 
 bool does_not_compile(const document& d, const cell& c) {
-  const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &plugin_record::name);
-  if (plugin == d.plugins.end()) return false;
+  const plugin_record* const plugin = d.plugin(c.kernel.plugin);
+  if (plugin == nullptr) return false;
   const built_point* const point = plugin->tuned.point_of(c.kernel.variant);
   return point != nullptr && !point->why_not.empty();
 }

@@ -73,6 +73,12 @@ struct cell {
   std::vector<difference> differences;  // from the first of each earlier class, for the first only
 };
 
+// Whether a cell has times of the simulator, which say nothing of a kernel; whether it has others.
+inline bool has_simulated_time(const cell& c) {
+  return c.time && c.time->clock == timing::clock::simulator;
+}
+inline bool is_timed(const cell& c) { return c.time && !has_simulated_time(c); }
+
 // Two results, by the positions of their cells within the problem, a before b.
 struct compared_pair {
   std::size_t a = 0, b = 0;
@@ -106,6 +112,8 @@ struct document {
   bool complete() const { return cells.size() >= planned; }
   const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
   std::span<const cell> cells_of(std::size_t problem) const;
+  // The plugin of that name; null if the run has none.
+  const plugin_record* plugin(const std::string& name) const;
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
   // For a timed cell that is not simulated, if the device's peaks are known: its share of the peak

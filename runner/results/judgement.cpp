@@ -86,8 +86,7 @@ std::optional<double> mean_speedup(const std::vector<judged_problem>& all) {
 
 file_judgement judgement_of(const document& d, const std::string& plugin) {
   file_judgement j;
-  const auto record = std::ranges::find(d.plugins, plugin, &plugin_record::name);
-  if (record != d.plugins.end()) {
+  if (const plugin_record* const record = d.plugin(plugin)) {
     j.library = record->file.string();
     j.sha256 = record->sha256;
     j.host_code = record->host_code;

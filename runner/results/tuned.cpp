@@ -18,7 +18,7 @@ ranking rank_problem(const document& d, std::size_t problem) {
     const timing_options& how = d.experiment.timing;
     const bool waits = !c.time && how.enabled && how.budget_seconds;
     if (waits || (c.time && c.time->stopped == timing::stop::budget)) r.open.push_back(&c);
-    if (c.time && c.time->clock != timing::clock::simulator) r.ranked.push_back(&c);
+    if (is_timed(c)) r.ranked.push_back(&c);
   }
   std::ranges::sort(r.ranked, {},
                     [](const cell* c) { return std::tuple(is_slower(*c), c->time->median_ms); });
@@ -37,8 +37,8 @@ tuned_kernel kernel_of(const document& d, const cell& c) {
     k.interval_ms->low = std::min(k.interval_ms->low, k.median_ms);
     k.interval_ms->high = std::max(k.interval_ms->high, k.median_ms);
   }
-  const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &plugin_record::name);
-  if (plugin == d.plugins.end()) return k;
+  const plugin_record* const plugin = d.plugin(c.kernel.plugin);
+  if (plugin == nullptr) return k;
   if (const built_point* const point = plugin->tuned.point_of(c.kernel.variant)) {
     k.parameters = point->values;
     k.options = point->options;
