@@ -80,22 +80,23 @@ struct sheet {
 };
 
 std::vector<sheet> sheets_of(const document& d, const pivot& p) {
+  using place = std::array<std::string, 3>;  // title, row, column
+  std::vector<place> places;                 // of the cells
+  std::set<place> taken;
   // Titles of tables in which two problems of different shapes have the same place.
   std::set<std::string> ambiguous;
-  std::set<std::array<std::string, 3>> taken;
   for (const cell& c : d.cells) {
-    const std::string title = table_of(d, c, p);
-    if (!taken.insert({title, coordinate(d, c, p.rows), coordinate(d, c, p.columns)}).second)
-      ambiguous.insert(title);
+    places.push_back({table_of(d, c, p), coordinate(d, c, p.rows), coordinate(d, c, p.columns)});
+    if (!taken.insert(places.back()).second) ambiguous.insert(places.back()[0]);
   }
   std::vector<sheet> all;
-  for (const cell& c : d.cells) {
+  for (std::size_t i = 0; i < d.cells.size(); ++i) {
+    const cell& c = d.cells[i];
     if (c.kernel.variant.empty()) continue;
-    std::string title = table_of(d, c, p);
+    auto [title, row, column] = places[i];
     if (ambiguous.contains(title)) title += ", " + open_shape(d.problem_of(c), p);
     auto at = std::ranges::find(all, title, &sheet::title);
     if (at == all.end()) at = all.insert(at, {title, {}, {}, {}});
-    const std::string row = coordinate(d, c, p.rows), column = coordinate(d, c, p.columns);
     add_once(at->rows, row);
     add_once(at->columns, column);
     at->cells[{row, column}] = &c;
