@@ -2,22 +2,16 @@
 
 #include "core/problem.hpp"
 #include "input/diagnostics.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
-
-#include <charconv>
 
 namespace kzoo::experiment {
 namespace {
 
-// Parses all of the text as a decimal number, without sign or spaces.
+// A number without sign or spaces.
 std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  if (text.empty() || text.front() == '-') return {};
-  const auto [stop, fault] = std::from_chars(text.data(), end, number);
-  if (fault != std::errc{} || stop != end) return {};
-  return number;
+  return text.starts_with('-') ? std::nullopt : number_from<std::int64_t>(text);
 }
 
 std::optional<std::int64_t> parse_dimension(std::string_view text) {

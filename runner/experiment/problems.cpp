@@ -264,18 +264,6 @@ std::vector<problem> combined(const problem_set& s) {
 
 }  // namespace
 
-words<element_types> type_words() {
-  words<element_types> result;
-  for (const element_types& types : kElementTypes) result.emplace_back(types_name(types), types);
-  return result;
-}
-
-words<layout> layout_words() {
-  words<layout> result;
-  for (const layout l : kLayouts) result.emplace_back(layout_name(l), l);
-  return result;
-}
-
 std::optional<stage_list> read_epilogue(const value& v) {
   if (const auto* name = v.get<std::string>()) {
     try {
@@ -303,8 +291,8 @@ problem_set read_problem(table_reader& keys, const location& where) {
   problem_set set;
   set.where = where;
   set.shapes = read_shapes(keys);
-  keys.read_list("dtype", set.dtypes, one_of(type_words()));
-  keys.read_list("layout", set.layouts, one_of(layout_words()));
+  keys.read_list("dtype", set.dtypes, one_of(kElementTypes, types_name));
+  keys.read_list("layout", set.layouts, one_of(kLayouts, layout_name));
   const auto integer = std::ranges::find_if(
       set.dtypes, [](const element_types& types) { return is_integer(types); });
   const std::string integers = integer == set.dtypes.end() ? "" : types_name(*integer);

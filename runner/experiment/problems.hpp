@@ -9,9 +9,6 @@
 
 namespace kzoo::experiment {
 
-words<element_types> type_words();
-words<layout> layout_words();
-
 // "bias + relu".
 std::optional<stage_list> read_epilogue(const value& v);
 // "1x128".

@@ -271,21 +271,19 @@ class variant_reader {
   }
 
   template <class T>
-  void read_some(table_reader& keys, const char* key, const experiment::words<T>& words,
+  void read_some(table_reader& keys, const char* key, const experiment::read_as<T>& read_one,
                  std::vector<T>& out) const {
-    keys.read_list(key, out, experiment::one_of(words));
+    keys.read_list(key, out, read_one);
     if (!is_source_ && out.size() > 1)
       keys.find(key)->error("a compiled kernel has one; give the others in [[variant]] tables");
   }
 
   void read_kinds(table_reader& keys, described_variant& v) const {
-    read_some(keys, "types", experiment::type_words(), v.types);
+    read_some(keys, "types", experiment::one_of(kElementTypes, types_name), v.types);
     if (keys.find("types") && !v.types.empty()) v.launch.precision = usual_precision(v.types[0].a);
-    experiment::words<kzoo_precision> precisions;
-    for (const kzoo_precision p : kPrecisions) precisions.emplace_back(precision_name(p), p);
-    keys.read("precision", v.launch.precision, experiment::one_of(precisions));
+    keys.read("precision", v.launch.precision, experiment::one_of(kPrecisions, precision_name));
     v.names_precision = v.names_precision || keys.find("precision");
-    read_some(keys, "layouts", experiment::layout_words(), v.layouts);
+    read_some(keys, "layouts", experiment::one_of(kLayouts, layout_name), v.layouts);
     if (v.types.empty() || v.layouts.empty()) return;  // already reported
     v.launch.type_a = v.types[0].a;
     v.launch.type_b = v.types[0].b;
