@@ -1,11 +1,14 @@
 #include "checks/timed_runs.hpp"
 
+#include "devices/nvml.hpp"
 #include "os/posix.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <optional>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -124,6 +127,155 @@ reference::judgement worker_clock::compare(candidate& c, bool hot) {
         1000 * workers, 1000 * ours);
   }
   return j;
+}
+
+namespace {
+
+constexpr double kStepSeconds = 0.5, kCountedSeconds = 2, kMostSettleSeconds = 10;
+// Factor for all times if the device's power cannot be read.
+constexpr double kWithoutPower = 0.2;
+constexpr double kSameTime = 0.01, kSamePower = 0.03;
+
+bool is_near(double a, double b, double within) {
+  return std::abs(a - b) <= within * std::max(a, b);
+}
+
+// Runs without pauses; the last was judged.
+struct judged_repetition {
+  reference::judgement judgement;
+  double ms = 0;                              // mean of one run
+  double begin_seconds = 0, end_seconds = 0;  // by the machine's steady clock
+};
+
+// Judges by the device alone: some rows had inverted signs, which the reference does not know.
+reference::judgement judge(const worker::judged_report& last) {
+  reference::judgement j;
+  j.right = last.right;
+  if (last.survey.unwritten > 0) {
+    j.reason = fmt::format("{} elements of C are not written", last.survey.unwritten);
+  } else if (last.survey.outside > 0) {
+    j.reason = fmt::format("written outside C: {} words changed", last.survey.outside);
+  } else {
+    j.reason = fmt::format(
+        "{} rows of C are not those of its A and B, row {} among them: a result kept from an "
+        "earlier call?",
+        std::max<std::int64_t>(1, last.wrong_rows), last.row);
+  }
+  return j;
+}
+
+judged_repetition run_for(candidate& c, double seconds) {
+  const double sent = steady_seconds();
+  const worker::sustain_report report = c.client().sustain({seconds});
+  const double returned = steady_seconds();
+  judged_repetition all{judge(report.judged), report.ms / static_cast<double>(report.runs),
+                        report.begin_seconds, report.end_seconds};
+  check_tampering(c.prepared(), report.changed, all.judgement);
+  // The runs take most of the time between request and reply.
+  const bool in_time = report.begin_seconds >= sent && report.end_seconds <= returned &&
+                       report.ms / 1000 <= returned - sent;
+  if (all.judgement.right && !in_time)
+    all.judgement.refuse(step::kClock,
+                         "the worker's clock is wrong: did the plugin tamper with it?");
+  return all;
+}
+
+// Detects a kernel that keeps its C and corrects only the changed rows: it would be faster here
+// than in single runs, which all have other numbers. CPU threads may also have to wake up for
+// single runs. The fastest single run counts. Before blaming a kernel, takes more runs over more
+// time, since others may have used the device.
+reference::judgement compare_with_single_runs(candidate& c, double ms) {
+  constexpr double kLeastRatio = 0.85, kLaunchMs = 0.005, kWakeMs = 0.1;
+  constexpr int kFewest = 5, kMost = 80;
+  constexpr std::chrono::milliseconds kPause{100};
+  const double slack = c.who().device == "cpu" ? kWakeMs : kLaunchMs;
+  double fastest = std::numeric_limits<double>::infinity();
+  worker::sample_request hot;
+  hot.max_seconds = 1;
+  hot.hot = true;
+  for (hot.samples = kFewest;; hot.samples *= 2) {
+    timing::throttle_filter all(0, hot.samples);
+    judged_samples single = sample(c, hot, all);
+    if (!single.judgement.right) return single.judgement;
+    fastest = std::min(fastest, std::ranges::min(single.samples_ms));
+    if (ms >= kLeastRatio * fastest - slack) return single.judgement;
+    if (hot.samples >= kMost) {
+      single.judgement.refuse(step::kKept,
+                              fmt::format("takes {:.3g} ms, and {:.3g} ms where all numbers are "
+                                          "others in each run: it keeps results",
+                                          ms, fastest));
+      return single.judgement;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+// The mean over all turns; nothing if a turn lacks it.
+template <class Of>
+std::optional<double> mean(std::span<const sustained_turn> turns, const Of& of) {
+  double sum = 0;
+  for (const sustained_turn& t : turns) {
+    if (!of(t)) return std::nullopt;
+    sum += *of(t);
+  }
+  return sum / static_cast<double>(turns.size());
+}
+
+}  // namespace
+
+sustained_turn take_sustained_turn(candidate& c, int round) {
+  static const devices::nvml kNone("");
+  const devices::nvml& monitor = c.who().monitor != nullptr ? *c.who().monitor : kNone;
+  const devices::power_meter meter(monitor);
+  const double scale = monitor.absent().empty() ? 1 : kWithoutPower;
+  sustained_turn turn;
+  turn.round = round;
+  double last_ms = 0, last_watts = 0;
+  while (!turn.settled && turn.settle_seconds < scale * kMostSettleSeconds) {
+    const judged_repetition step = run_for(c, scale * kStepSeconds);
+    turn.judgement = step.judgement;
+    if (!turn.judgement.right) return turn;
+    turn.settle_seconds += step.end_seconds - step.begin_seconds;
+    const double watts = meter.between(step.begin_seconds, step.end_seconds).watts.value_or(0);
+    turn.settled = is_near(step.ms, last_ms, kSameTime) && is_near(watts, last_watts, kSamePower);
+    last_ms = step.ms;
+    last_watts = watts;
+  }
+  const judged_repetition counted = run_for(c, scale * kCountedSeconds);
+  turn.judgement = counted.judgement;
+  turn.ms = counted.ms;
+  if (turn.judgement.right) turn.judgement = compare_with_single_runs(c, turn.ms);
+  turn.conditions = monitor.read();
+  const devices::power_use use = meter.between(counted.begin_seconds, counted.end_seconds);
+  turn.watts = use.watts;
+  // The driver's value is itself a mean over about a second.
+  const double half = (counted.begin_seconds + counted.end_seconds) / 2;
+  turn.reported_watts = meter.between(half, counted.end_seconds).reported_watts;
+  turn.counter_seconds = use.counter_seconds;
+  if (!use.watts)
+    turn.no_energy =
+        monitor.absent().empty() ? "the driver has no energy counter" : monitor.absent();
+  return turn;
+}
+
+results::sustained summarised(std::span<const sustained_turn> turns, timing::clock clock) {
+  results::sustained all;
+  std::vector<double> ms;
+  std::vector<int> rounds;
+  all.watts = mean(turns, [](const sustained_turn& t) { return t.watts; });
+  all.reported_watts = mean(turns, [](const sustained_turn& t) { return t.reported_watts; });
+  for (const sustained_turn& t : turns) {
+    ms.push_back(t.ms);
+    rounds.push_back(t.round);
+    all.settled = all.settled && t.settled;
+    all.settle_seconds = std::max(all.settle_seconds, t.settle_seconds);
+    all.counter_seconds = std::max(all.counter_seconds, t.counter_seconds);
+    if (all.no_energy.empty()) all.no_energy = t.no_energy;
+  }
+  all.time = timing::summarise(ms, rounds);
+  all.time.clock = clock;
+  all.time.caches = timing::caches::hot;
+  return all;
 }
 
 }  // namespace kzoo::checks

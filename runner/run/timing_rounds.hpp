@@ -4,7 +4,6 @@
 // Each round gives every cell one turn, in a newly shuffled order. A disturbance then affects all
 // kernels of a round alike. Ratios are taken within rounds (timing/summary.hpp).
 
-#include "checks/sustained_turn.hpp"
 #include "checks/timed_runs.hpp"
 #include "results/document.hpp"
 #include "results/experiment.hpp"
