@@ -120,9 +120,8 @@ results::plugin_description plugin_client::open() {
 std::optional<std::string> plugin_client::objection(const std::string& device,
                                                     std::uint32_t variant, const problem& p) {
   support& known = support_of(device, variant, p);
-  if (!known.asked) known.objection = ask_support(device, variant, p);
-  known.asked = true;
-  return known.objection;
+  if (!known.answer) known.answer.emplace(ask_support(device, variant, p));
+  return *known.answer;
 }
 
 std::optional<std::string> plugin_client::ask_support(const std::string& device,
@@ -152,9 +151,9 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
   const auto decline = [&](const std::string& why) {
     if (!known.prepared) throw failure(verdict::unsupported, why);
     known.rejected_later = "supports() refused a problem that it had accepted: " + why;
-    throw failure(verdict::error, known.rejected_later);
+    throw failure(verdict::error, *known.rejected_later);
   };
-  if (!known.rejected_later.empty()) throw failure(verdict::error, known.rejected_later);
+  if (known.rejected_later) throw failure(verdict::error, *known.rejected_later);
   if (const auto why = ask_support(device, variant, p)) decline(*why);
   prepared_[slot] = p;
   prepared_variant_ = variant;

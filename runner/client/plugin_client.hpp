@@ -147,10 +147,9 @@ class plugin_client {
   std::vector<std::string> ran_;  // in this session, as ran_before() names them
   // What a variant has said of a problem, in all sessions.
   struct support {
-    bool asked = false;                    // by objection()
-    std::optional<std::string> objection;  // once asked
+    std::optional<std::optional<std::string>> answer;  // of objection(), once asked
     bool prepared = false;
-    std::string rejected_later;  // why it rejects what it had accepted; "": it does not
+    std::optional<std::string> rejected_later;  // why it rejects what it had accepted
   };
   support& support_of(const std::string& device, std::uint32_t variant, const problem& p) {
     return supports_[{device, variant, as_told(p)}];
@@ -160,5 +159,20 @@ class plugin_client {
 
 // In this process: a debugger or profiler sees the kernel directly, and a crash ends the run.
 std::unique_ptr<plugin_client> make_local_client(std::filesystem::path file);
+
+// In a worker process, as the judge's side of worker/worker.cpp: a crash or a hang affects this
+// plugin's cells only. `device_code`: where CUDA keeps what it compiles from PTX there, if anywhere.
+std::unique_ptr<plugin_client> make_process_client(
+    std::filesystem::path file, double timeout_seconds,
+    std::optional<std::filesystem::path> device_code);
+
+// CUDA_VISIBLE_DEVICES for a process that sees only one GPU, as cuda:0. `ours`: its value in this
+// process. `ordinal`: the GPU's number here. Returns entry `ordinal` of `ours` or, if `ours` is
+// empty, the number itself: both processes order the GPUs alike.
+std::string visible_alone(std::string_view ours, int ordinal);
+
+// Hides the GPUs that a worker does not need: "CUDA_VISIBLE_DEVICES=…"; "" for the CPU, and if no
+// other GPU is visible.
+std::string hiding_all_but(const results::device& d);
 
 }  // namespace kzoo::client

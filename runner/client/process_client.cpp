@@ -1,4 +1,6 @@
-#include "client/process_client.hpp"
+// A plugin in a worker process.
+
+#include "client/plugin_client.hpp"
 
 #include "core/verdict.hpp"
 #include "devices/backend.hpp"

@@ -1,7 +1,7 @@
 #include "setup/plan.hpp"
 #include "run/choose_cells.hpp"
 
-#include "client/process_client.hpp"
+#include "client/plugin_client.hpp"
 #include "compile/cache.hpp"
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"

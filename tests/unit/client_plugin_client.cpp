@@ -1,5 +1,5 @@
 // Which of several GPUs a worker sees.
-#include "client/process_client.hpp"
+#include "client/plugin_client.hpp"
 
 #include "support/catch.hpp"
 #include "worker/messages_json.hpp"
