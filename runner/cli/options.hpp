@@ -2,7 +2,7 @@
 // The options of the subcommands.
 
 #include "report/terminal.hpp"
-#include "setup/options.hpp"
+#include "setup/plan.hpp"
 
 #include <cstdint>
 #include <optional>

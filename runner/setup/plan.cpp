@@ -1,8 +1,7 @@
 #include "setup/plan.hpp"
-#include "run/choose_cells.hpp"
 
-#include "client/plugin_client.hpp"
 #include "compile/cache.hpp"
+#include "core/kernel_name.hpp"
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
@@ -22,6 +21,27 @@
 namespace kzoo::setup {
 
 namespace fs = std::filesystem;
+
+std::string stored_name(const std::string& name) {
+  const auto file = as_file(name);
+  if (!file) return name;
+  return std::filesystem::absolute(file->path).lexically_normal().string() +
+         (file->variant.empty() ? "" : ':' + file->variant);
+}
+
+results::overrides overrides_of(const common_options& common, const experiment_options& options) {
+  results::overrides over = options.over;
+  over.build_args = common.build_args;
+  std::ranges::transform(over.plugins, over.plugins.begin(), stored_name);
+  if (over.baseline) over.baseline = stored_name(*over.baseline);
+  return over;
+}
+
+results::experiment load_experiment(const common_options& common,
+                                    const experiment_options& options) {
+  return experiment::load(experiment::find_file(options.file, config_path()),
+                          overrides_of(common, options));
+}
 
 run::plugin_discovery discover_plugins(const common_options& options) {
   run::plugin_discovery plugins;
