@@ -1,5 +1,4 @@
 #include "cli/command_line.hpp"
-#include "cli/exit_codes.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "profile/ncu.hpp"
 #include "ranks/dispatch.hpp"

@@ -1,5 +1,4 @@
 #include "cli/commands.hpp"
-#include "cli/exit_codes.hpp"
 #include "cli/output_files.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"

@@ -1,8 +1,5 @@
 #include "cli/command_line.hpp"
 
-#include "cli/completion.hpp"
-#include "cli/exit_codes.hpp"
-#include "cli/subcommands.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"

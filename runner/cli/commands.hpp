@@ -1,13 +1,16 @@
 #pragma once
 // The subcommands, which return the program's exit code, and what they share.
 
+#include "cli/command_line.hpp"
 #include "cli/options.hpp"
+#include "core/kernel_name.hpp"
 #include "results/document.hpp"
 #include "results/experiment.hpp"
 #include "results/finding.hpp"
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace kzoo::cli {
 
@@ -42,5 +45,31 @@ int devices(const devices_options& options);
 int merge(const merge_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
+
+// `runner needs`: what another command needs built, for scripts that build it first, such as ./zoo.
+struct needs {
+  std::vector<std::string> devices;  // by name; several: any of them
+  std::vector<selector> plugins;
+  bool experiment = false;  // an experiment file, which the command does not name
+  bool charts = false;      // the charting library
+};
+
+// The needs of a command. Loads and measures nothing, asks no GPU. Throws where the command would.
+needs needs_of(const run_options& o);  // also for check
+needs needs_of(const tune_options& o);
+needs needs_of(const rerun_options& o);
+needs needs_of(const validate_options& o);
+needs needs_of(const profile_options& o);
+needs needs_of(const xray_options& o);
+needs needs_of(const judge_options& o);
+needs needs_of(const list_options& o);
+needs needs_of(const describe_options& o);
+needs needs_of(const compile_options& o);
+needs needs_of(const watch_options& o);
+needs needs_of(const report_options& o);
+inline needs needs_of(const auto& /*of another command*/) { return {}; }
+
+// Prints them line by line, as the help of `needs` describes.
+void print_needs(const needs& n);
 
 }  // namespace kzoo::cli

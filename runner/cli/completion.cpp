@@ -1,5 +1,6 @@
-#include "cli/completion.hpp"
+// What a shell offers for a word of the command line.
 
+#include "cli/command_line.hpp"
 #include "cli/options.hpp"
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"

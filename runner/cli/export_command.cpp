@@ -1,7 +1,6 @@
 // `runner export`: tuned kernels as a project that needs no kernel-zoo.
 
 #include "cli/commands.hpp"
-#include "cli/exit_codes.hpp"
 #include "cli/new_folder.hpp"
 #include "compile/exported_project.hpp"
 #include "compile/run_compiler.hpp"

@@ -1,7 +1,6 @@
 // `runner judge`: files with kernels, each judged and timed by itself, for programs.
 
 #include "cli/commands.hpp"
-#include "cli/exit_codes.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"

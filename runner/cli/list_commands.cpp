@@ -1,5 +1,4 @@
 #include "cli/commands.hpp"
-#include "cli/exit_codes.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"

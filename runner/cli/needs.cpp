@@ -1,6 +1,5 @@
-#include "cli/needs.hpp"
-
 #include "cli/commands.hpp"
+
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "run/choose_cells.hpp"

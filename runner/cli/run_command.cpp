@@ -1,5 +1,4 @@
 #include "cli/commands.hpp"
-#include "cli/exit_codes.hpp"
 #include "cli/output_files.hpp"
 #include "compare/compare.hpp"
 #include "core/kernel_name.hpp"

@@ -1,7 +1,6 @@
-#include "cli/subcommands.hpp"
+// The subcommands with their names, options and help.
 
 #include "cli/commands.hpp"
-#include "cli/needs.hpp"
 #include "os/assets.hpp"
 
 #include <fmt/format.h>
