@@ -16,15 +16,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <map>
 #include <ranges>
 #include <regex>
-#include <sstream>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 

@@ -26,7 +26,6 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <iterator>

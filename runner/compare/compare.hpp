@@ -5,7 +5,6 @@
 #include "results/document.hpp"
 #include "timing/summary.hpp"
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>

@@ -4,7 +4,6 @@
 #include "os/enums.hpp"
 
 #include <array>
-#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>

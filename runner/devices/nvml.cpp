@@ -10,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string_view>

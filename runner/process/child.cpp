@@ -27,7 +27,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>

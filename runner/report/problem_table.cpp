@@ -6,11 +6,8 @@
 #include "report/report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 
 namespace kzoo::report {
 namespace {

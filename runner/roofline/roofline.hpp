@@ -8,7 +8,6 @@
 
 #include <kzoo/abi.h>
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>

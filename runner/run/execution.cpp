@@ -10,8 +10,6 @@
 #include "run/judging.hpp"
 #include "run/timing_rounds.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>

@@ -12,7 +12,6 @@
 #include <iterator>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace kzoo::source {

@@ -13,10 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <vector>
 
 namespace kzoo::storage {
 

@@ -3,7 +3,6 @@
 
 #include "os/enums.hpp"
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +10,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

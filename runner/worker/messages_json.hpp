@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <string>
-
 namespace kzoo {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(element_types, a, b, c)

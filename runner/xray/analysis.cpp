@@ -25,7 +25,6 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <map>
 #include <memory>
