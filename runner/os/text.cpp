@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <boost/nowide/utf/utf.hpp>
 
 #include <algorithm>
 #include <array>
@@ -112,47 +113,23 @@ constexpr std::array<range, 7> kActing{{{0x00, 0x1f},
                                         {0x2066, 0x2069},
                                         {0xfffe, 0xffff}}};
 
-// The least code point of each UTF-8 length in bytes: longer forms are invalid.
-constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-
-std::size_t length_from(unsigned char first) {
-  return first < 0x80             ? 1
-         : (first & 0xe0) == 0xc0 ? 2
-         : (first & 0xf0) == 0xe0 ? 3
-         : (first & 0xf8) == 0xf0 ? 4
-                                  : 0;
-}
-
-std::uint32_t code_point(std::string_view bytes) {
-  const auto first = static_cast<unsigned char>(bytes[0]);
-  if (bytes.size() == 1) return first;
-  std::uint32_t code = first & (0x7fu >> bytes.size());
-  for (const char c : bytes.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
-  return code;
-}
-
-bool is_utf8(std::string_view bytes) {
-  for (const char c : bytes.substr(1))
-    if ((static_cast<unsigned char>(c) & 0xc0u) != 0x80) return false;
-  const std::uint32_t code = code_point(bytes);
-  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-  return code >= kLeast[bytes.size()] && code <= 0x10ffff && !is_surrogate;
-}
+using utf8 = boost::nowide::utf::utf_traits<char>;
 
 }  // namespace
 
 character first_character(std::string_view text) {
-  const std::size_t length = length_from(static_cast<unsigned char>(text[0]));
-  if (length == 0 || length > text.size() || !is_utf8(text.substr(0, length)))
-    return {text.substr(0, 1), false};
-  const std::uint32_t code = code_point(text.substr(0, length));
-  for (const auto [first, last] : kActing)
-    if (code >= first && code <= last) return {text.substr(0, length), false};
-  return {text.substr(0, length), true};
+  const char* end = text.data();
+  const std::uint32_t code = utf8::decode(end, text.data() + text.size());
+  if (!boost::nowide::utf::is_valid_codepoint(code)) return {text.substr(0, 1), false};
+  const std::string_view bytes(text.data(), static_cast<std::size_t>(end - text.data()));
+  const auto has_it = [=](const range& r) { return code >= r.first && code <= r.last; };
+  return {bytes, std::ranges::none_of(kActing, has_it)};
 }
 
 std::string escaped(std::string_view bytes) {
-  if (bytes.size() > 1) return fmt::format("\\u{:04x}", code_point(bytes));
+  const char* at = bytes.data();
+  if (bytes.size() > 1)
+    return fmt::format("\\u{:04x}", std::uint32_t{utf8::decode(at, at + bytes.size())});
   return fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes[0]));
 }
 
