@@ -6,6 +6,7 @@
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "devices/guarded_memory.hpp"
+#include "os/posix.hpp"
 #include "process/child.hpp"
 #include "process/command.hpp"
 #include "process/messages.hpp"
@@ -313,8 +314,6 @@ class process_client final : public plugin_client {
   }
 
  private:
-  using clock = std::chrono::steady_clock;
-
   nlohmann::json judge(const nlohmann::json& request) {
     if (!judge_)
       judge_.emplace(plugin_, file().stem().string(), output_memory(), nullptr, &memory_);
@@ -330,8 +329,7 @@ class process_client final : public plugin_client {
     if (!worker_) throw failure(verdict::crashed, "its process has ended");
     try {
       require_it_stood_still();
-      deadline_ = clock::now() + std::chrono::duration_cast<clock::duration>(
-                                     std::chrono::duration<double>(timeout_seconds_));
+      deadline_ = steady_seconds() + timeout_seconds_;
       worker_->resume();
       if (!worker_->control().send(request)) give_up_crashed();
       nlohmann::json reply = reply_of_worker();
@@ -353,11 +351,10 @@ class process_client final : public plugin_client {
 
   nlohmann::json reply_of_worker() {
     for (;;) {
-      const std::chrono::duration<double> left = deadline_ - clock::now();
-      const process::child::event event =
-          worker_->wait(std::clamp(left.count(), 0.0, kWatchSeconds));
+      const double left = deadline_ - steady_seconds();
+      const process::child::event event = worker_->wait(std::clamp(left, 0.0, kWatchSeconds));
       if (event == process::child::event::deadline) {
-        refuse_if_late(left.count());
+        refuse_if_late(left);
         watch();
         continue;
       }
@@ -374,7 +371,7 @@ class process_client final : public plugin_client {
         }
       }
       if (closed) give_up_crashed();
-      refuse_if_late(left.count());  // if bytes keep arriving without forming a reply
+      refuse_if_late(left);  // if bytes keep arriving without forming a reply
     }
   }
 
@@ -457,7 +454,7 @@ class process_client final : public plugin_client {
   // For the current request:
   std::string_view doing_;
   double timeout_seconds_ = 0;
-  clock::time_point deadline_;
+  double deadline_ = 0;  // by steady_seconds()
 
   bool on_cpu_ = false;
   shared_matrices memory_{[this](const nlohmann::json& request) { return ask(request); },

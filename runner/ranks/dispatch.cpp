@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -163,8 +162,7 @@ class dispatching {
   }
 
   void add(std::size_t problem, const json& line) {
-    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
-    document_.wall_seconds = seconds_before_ + now.count();
+    document_.wall_seconds = seconds_before_ + steady_seconds() - start_;
     add_line(cells_[problem], line, problem);
     watch_.finished(document_, cells_[problem]);
   }
@@ -209,7 +207,7 @@ class dispatching {
   document document_;
   run::observer& watch_;
   double seconds_before_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double start_ = steady_seconds();
   std::vector<std::vector<results::cell>> cells_;  // by problem: not in the document yet
   std::vector<bool> done_;                         // by problem: finished, or lost with its device
   std::vector<std::size_t> waiting_;               // problems without a device, the largest last

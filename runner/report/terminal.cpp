@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 
@@ -89,8 +88,7 @@ class terminal final : public run::observer {
 
   void show_progress(const std::string& count, const std::string& at_hand) {
     if (options_.quiet) return;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    line_.show(count + " " + progress_.times_text(elapsed.count()) + "  " + at_hand);
+    line_.show(count + " " + progress_.times_text(steady_seconds() - start_) + "  " + at_hand);
   }
 
   void print() {
@@ -105,7 +103,7 @@ class terminal final : public run::observer {
   std::size_t cells_ = 0, begun_ = 0;
   progress progress_;
   told_failures told_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double start_ = steady_seconds();
 };
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "run/timing_rounds.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace kzoo::run {
@@ -247,10 +246,7 @@ class execution {
     if (c.verdict == verdict::hung) state_.hung.emplace(c.kernel.name(), problem_name(p));
   }
 
-  void count_time() {
-    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
-    document_.wall_seconds = seconds_before_ + now.count();
-  }
+  void count_time() { document_.wall_seconds = seconds_before_ + steady_seconds() - start_; }
 
   plan& plan_;
   document document_;
@@ -259,7 +255,7 @@ class execution {
   memory_need need_ = memory_need_of(plan_);
   double seconds_before_;
   std::size_t complete_;  // problems before this have all their cells
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double start_ = steady_seconds();
   run_state state_{plan_};
   devices::nvml monitor_{plan_.device.pci_bus_id};
   double begun_ = steady_seconds();

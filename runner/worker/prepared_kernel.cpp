@@ -294,17 +294,18 @@ judged_report prepared_kernel::report_on(const reference::product_findings& foun
 sample_report prepared_kernel::sample(const sample_request& how) {
   const devices::start from = how.hot ? devices::start::hot : devices::start::cold;
   sample_report report;
-  const stopwatch total, warmup;
+  const double begin = steady_seconds();
+  const auto elapsed = [&] { return steady_seconds() - begin; };
   const auto once = [&] { return run_once(from, devices::other_streams::counted, fresh()); };
   if (process_.loaded.insert(*variant_).second) once();
   const double enough = std::max(kWarmSeconds, how.warmup_seconds);
-  for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
-    if (how.warmup == 0 || warmup.seconds() > enough) break;
+  for (int i = 0; i < how.warmup || elapsed() < how.warmup_seconds; ++i) {
+    if (how.warmup == 0 || elapsed() > enough) break;
     once();
   }
   report.cold_cache = !how.hot && backend_.cold_cache();
-  report.warmup_seconds = warmup.seconds();
-  const stopwatch sampling;
+  report.warmup_seconds = elapsed();
+  const double first = steady_seconds();
   bool low_clock = false;
   do {
     const devices::finished_run one = once();
@@ -312,11 +313,11 @@ sample_report prepared_kernel::sample(const sample_request& how) {
     report.sm_mhz.push_back(one.sm_mhz);
     low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
     report.judged = report_on(one.found);
-    report.seconds = sampling.seconds();
+    report.seconds = steady_seconds() - first;
   } while (report.samples_ms.size() < std::size_t(how.samples) &&
            report.seconds < how.max_seconds && !low_clock && report.judged.right);
   report.changed = changes_from(backend_.find_changes(watched()));
-  report.total_seconds = total.seconds();
+  report.total_seconds = elapsed();
   return report;
 }
 

@@ -10,7 +10,6 @@
 #include "worker/plugin.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -156,16 +155,6 @@ class device_matrix {
   std::size_t zone_;                    // bytes on either side that hold poison
   char* memory_;                        // the matrix, behind its leading zone
   std::unique_ptr<device_memory> own_;  // null: the caller's
-};
-
-class stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 // Throws refusal when the plugin fails, devices::failure when the device does.
