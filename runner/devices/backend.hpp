@@ -162,6 +162,22 @@ class backend {
   virtual void profile(const std::function<void()>& enqueue) = 0;
 };
 
+// Memory of a device, as long as the object.
+class device_memory {
+ public:
+  device_memory(backend& on, std::size_t bytes, const surroundings& around = {})
+      : backend_(on), memory_(on.allocate(bytes, around)) {}
+  ~device_memory() { backend_.release(memory_); }
+  device_memory(const device_memory&) = delete;
+  device_memory& operator=(const device_memory&) = delete;
+
+  void* get() const { return memory_; }
+
+ private:
+  backend& backend_;
+  void* memory_;
+};
+
 // Opens the device with this id, as in results::device, and makes it current.
 std::unique_ptr<backend> open(const std::string& device_id);
 // Uses `memory`, by default this process's own.

@@ -50,19 +50,6 @@ constexpr int kSamples = 8;  // in a round
 // GPU clocks need time under load to rise.
 constexpr std::chrono::milliseconds kClockWarmup{100};
 
-class buffer {
- public:
-  buffer(devices::backend& on, std::size_t bytes) : on_(on), memory_(on.allocate(bytes)) {}
-  ~buffer() { on_.release(memory_); }
-  buffer(const buffer&) = delete;
-  buffer& operator=(const buffer&) = delete;
-  void* get() const { return memory_; }
-
- private:
-  devices::backend& on_;
-  void* memory_;
-};
-
 // A matrix behind unused memory of random size, like a timed kernel's matrices.
 struct placed_matrix {
   placed_matrix(devices::backend& on, int n, std::uint64_t key, std::size_t gap_bytes)
@@ -74,7 +61,7 @@ struct placed_matrix {
   float* first() const { return static_cast<float*>(words.get()) + data::kRedzone; }
 
   data::matrix spec;
-  buffer gap, words;
+  devices::device_memory gap, words;
 };
 
 // The median of one round, with the matrices at new addresses.

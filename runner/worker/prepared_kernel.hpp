@@ -23,22 +23,7 @@
 
 namespace kzoo::worker {
 
-// Device memory, and a matrix in it with redzones around it.
-
-class device_memory {
- public:
-  device_memory(devices::backend& on, std::size_t bytes, const devices::surroundings& around = {})
-      : backend_(on), memory_(on.allocate(bytes, around)) {}
-  ~device_memory() { backend_.release(memory_); }
-  device_memory(const device_memory&) = delete;
-  device_memory& operator=(const device_memory&) = delete;
-
-  void* get() const { return memory_; }
-
- private:
-  devices::backend& backend_;
-  void* memory_;
-};
+using devices::device_memory;
 
 constexpr std::size_t rounded_up(std::size_t bytes, std::size_t step) {
   return (bytes + step - 1) / step * step;
