@@ -8,7 +8,6 @@
 #include <kzoo/stages.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -125,13 +124,10 @@ std::optional<filling> filling_from_name(std::string_view name) {
     const fill_range range = parameter_of(f);
     if ((range.most > 0) != (colon != std::string_view::npos)) return {};
     if (range.most == 0) return filling{f};
-    double number = 0;
-    const char* const end = name.data() + name.size();
-    const auto [stop, fault] = std::from_chars(name.data() + colon + 1, end, number);
-    if (fault != std::errc{} || stop != end) return {};
-    if (!(number >= range.least && number <= range.most)) return {};
-    if (range.whole && number != std::trunc(number)) return {};
-    return filling{f, number};
+    const auto number = number_from<double>(name.substr(colon + 1));
+    if (!number || !(*number >= range.least && *number <= range.most)) return {};
+    if (range.whole && *number != std::trunc(*number)) return {};
+    return filling{f, *number};
   }
   return {};
 }
@@ -185,28 +181,27 @@ std::string problem_name(const problem& p) {
 std::string problem_details(const problem& p) {
   const problem usual;
   std::string details;
+  const auto add = [&](const char* key, bool is_told, const auto& value) {
+    if (is_told) details += fmt::format(" {}={}", key, value);
+  };
+  const auto quoted = [](const std::string& text) { return fmt::format("\"{}\"", text); };
   if (p.layout != usual.layout) details += fmt::format(" {}", layout_name(p.layout));
-  if (p.batch != usual.batch) details += fmt::format(" batch={}", p.batch);
-  if (p.batch_padding != usual.batch_padding)
-    details += fmt::format(" batch_padding={}", p.batch_padding);
-  if (p.batch_shared != usual.batch_shared)
-    details += fmt::format(" batch_shared={}", name_of(p.batch_shared));
-  if (p.alpha != usual.alpha) details += fmt::format(" alpha={}", p.alpha);
-  if (p.beta != usual.beta) details += fmt::format(" beta={}", p.beta);
-  if (!p.epilogue.empty()) details += fmt::format(" epilogue=\"{}\"", epilogue_name(p.epilogue));
-  if (p.scale_a != usual.scale_a) details += fmt::format(" scale_a={}", p.scale_a);
-  if (p.scale_b != usual.scale_b) details += fmt::format(" scale_b={}", p.scale_b);
-  if (!p.scale_block_a.empty())
-    details += fmt::format(" scale_block_a={}", scale_block_name(p.scale_block_a));
-  if (!p.scale_block_b.empty())
-    details += fmt::format(" scale_block_b={}", scale_block_name(p.scale_block_b));
-  if (p.groups != usual.groups) details += fmt::format(" groups={}", p.groups);
-  if (p.group_rows != usual.group_rows)
-    details += fmt::format(" group_rows={}", name_of(p.group_rows));
-  if (p.padding != usual.padding) details += fmt::format(" padding={}", p.padding);
-  if (p.data != default_fill(p.dtype)) details += fmt::format(" fill={}", filling_name(p.data));
-  if (p.seed != usual.seed) details += fmt::format(" seed={}", p.seed);
-  if (!p.allow.empty()) details += fmt::format(" allow=\"{}\"", fmt::join(p.allow.names(), ", "));
+  add("batch", p.batch != usual.batch, p.batch);
+  add("batch_padding", p.batch_padding != usual.batch_padding, p.batch_padding);
+  add("batch_shared", p.batch_shared != usual.batch_shared, name_of(p.batch_shared));
+  add("alpha", p.alpha != usual.alpha, p.alpha);
+  add("beta", p.beta != usual.beta, p.beta);
+  add("epilogue", !p.epilogue.empty(), quoted(epilogue_name(p.epilogue)));
+  add("scale_a", p.scale_a != usual.scale_a, p.scale_a);
+  add("scale_b", p.scale_b != usual.scale_b, p.scale_b);
+  add("scale_block_a", !p.scale_block_a.empty(), scale_block_name(p.scale_block_a));
+  add("scale_block_b", !p.scale_block_b.empty(), scale_block_name(p.scale_block_b));
+  add("groups", p.groups != usual.groups, p.groups);
+  add("group_rows", p.group_rows != usual.group_rows, name_of(p.group_rows));
+  add("padding", p.padding != usual.padding, p.padding);
+  add("fill", p.data != default_fill(p.dtype), filling_name(p.data));
+  add("seed", p.seed != usual.seed, p.seed);
+  add("allow", !p.allow.empty(), quoted(fmt::format("{}", fmt::join(p.allow.names(), ", "))));
   return details;
 }
 

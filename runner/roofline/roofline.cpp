@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace kzoo::roofline {
 
@@ -59,12 +58,7 @@ floor floor_at(const measured_peak& peak, double amount) {
 
 double l2_bytes(const peaks& measured) {
   const auto found = measured.facts.find("l2_bytes");
-  double bytes = 0;
-  if (found != measured.facts.end()) {
-    const std::string& text = found->second;
-    std::from_chars(text.data(), text.data() + text.size(), bytes);
-  }
-  return bytes;
+  return found == measured.facts.end() ? 0 : number_from<double>(found->second).value_or(0);
 }
 
 // Reading: all inputs, but B and its scales only of groups with rows.

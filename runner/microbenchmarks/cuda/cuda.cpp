@@ -3,11 +3,11 @@
 #include "devices/cuda/runtime.hpp"
 #include "microbenchmarks/cuda/busy_kernel.hpp"
 #include "microbenchmarks/measure.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <memory>
 
@@ -26,10 +26,7 @@ void* device_memory(std::size_t bytes) {
 }
 
 std::size_t l2_bytes_of(const results::device& d) {
-  const std::string text = d.fact("l2_bytes");
-  std::size_t bytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), bytes);
-  return bytes;
+  return number_from<std::size_t>(d.fact("l2_bytes")).value_or(0);
 }
 
 // A GPU with the buffers and events that the kernels need; makes the device current.
