@@ -1,7 +1,7 @@
 // What a shell offers for a word of the command line.
 
 #include "cli/command_line.hpp"
-#include "cli/options.hpp"
+#include "cli/commands.hpp"
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"
 #include "experiment/load.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // The output files of --json, --csv, --md and --junit.
 
-#include "cli/options.hpp"
+#include "cli/commands.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
 #include "results/document.hpp"
