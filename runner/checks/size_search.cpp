@@ -1,5 +1,3 @@
-#include "checks/size_search.hpp"
-
 #include "checks/candidate.hpp"
 #include "os/posix.hpp"
 

@@ -1,7 +1,7 @@
 // `runner export`: tuned kernels as a project that needs no kernel-zoo.
 
 #include "cli/commands.hpp"
-#include "cli/new_folder.hpp"
+#include "cli/output_files.hpp"
 #include "compile/exported_project.hpp"
 #include "compile/run_compiler.hpp"
 #include "input/diagnostics.hpp"

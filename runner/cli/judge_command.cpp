@@ -16,7 +16,7 @@
 #include "results/judgement.hpp"
 #include "run/device_memory.hpp"
 #include "run/execution.hpp"
-#include "run/head.hpp"
+#include "run/plan.hpp"
 #include "setup/plan.hpp"
 #include "setup/source_plugins.hpp"
 #include "storage/results_json.hpp"

@@ -1,5 +1,4 @@
-#include "cli/new_folder.hpp"
-
+#include "cli/output_files.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
 

@@ -1,10 +1,12 @@
 #pragma once
-// The output files of --json, --csv, --md and --junit.
+// The output files of --json, --csv, --md and --junit, and the new folders of `new` and `export`.
 
 #include "cli/commands.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
 #include "results/document.hpp"
+#include "source/annotations.hpp"
+#include "source/files.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -78,5 +80,16 @@ class result_files : public output_files {
   std::vector<entry> entries_;
   report::shown_options shown_;
 };
+
+using source::file_texts;
+
+// Throws input::invalid if it exists and is not empty.
+void require_new_folder(const std::filesystem::path& folder);
+// Writes all files into a new or empty folder, or none. Throws input::invalid or not_written.
+void write_folder(const std::filesystem::path& folder, const file_texts& files);
+
+// The settings in the CMakeLists.txt next to the source; default if there is none. Throws
+// input::invalid for other libraries than CUDA's and for include folders.
+source::build_settings zoo_settings(const std::filesystem::path& source);
 
 }  // namespace kzoo::cli

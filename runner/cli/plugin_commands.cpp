@@ -1,7 +1,7 @@
 // `runner new`: a plugin's source to begin with, from the template or copied from the zoo.
 
 #include "cli/commands.hpp"
-#include "cli/new_folder.hpp"
+#include "cli/output_files.hpp"
 #include "core/kernel_name.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"

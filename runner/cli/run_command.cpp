@@ -12,7 +12,6 @@
 #include "results/tuned.hpp"
 #include "run/device_memory.hpp"
 #include "run/execution.hpp"
-#include "run/head.hpp"
 #include "run/plan.hpp"
 #include "setup/plan.hpp"
 #include "storage/journal.hpp"

@@ -8,7 +8,7 @@
 #include "report/comparison.hpp"
 #include "run/device_memory.hpp"
 #include "run/execution.hpp"
-#include "run/head.hpp"
+#include "run/plan.hpp"
 #include "setup/plan.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,9 @@
-#include "run/head.hpp"
-
 #include "checks/candidate.hpp"
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"
 #include "os/text.hpp"
 #include "reference/expected_result.hpp"
+#include "run/plan.hpp"
 
 #include <fmt/format.h>
 

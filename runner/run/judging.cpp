@@ -1,6 +1,5 @@
 #include "run/judging.hpp"
 
-#include "checks/size_search.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "os/posix.hpp"

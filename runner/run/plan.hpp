@@ -72,6 +72,15 @@ enum class clients_use { run, describe };
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
                const client_factory& make_client, clients_use use = clients_use::run);
 
+// The head of the plan's results: what is known before anything runs.
+results::document head_of(const plan& p);
+// Of the first problem that takes the simulator long; "": none does.
+std::string long_simulation(const plan& p);
+// Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
+// Throws input::invalid, naming `journal`, unless they are each problem's first cells in the plan.
+void take_over(results::document& interrupted, const plan& p, results::document& head,
+               const std::string& journal);
+
 // Loads a library by its file, with all its variants, whatever device it is built for.
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client);
 
