@@ -161,7 +161,8 @@ class plugin_client {
 std::unique_ptr<plugin_client> make_local_client(std::filesystem::path file);
 
 // In a worker process, as the judge's side of worker/worker.cpp: a crash or a hang affects this
-// plugin's cells only. `device_code`: where CUDA keeps what it compiles from PTX there, if anywhere.
+// plugin's cells only. `device_code`: where CUDA keeps what it compiles from PTX there, if
+// anywhere.
 std::unique_ptr<plugin_client> make_process_client(
     std::filesystem::path file, double timeout_seconds,
     std::optional<std::filesystem::path> device_code);
