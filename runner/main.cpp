@@ -1,4 +1,5 @@
 #include "cli/command_line.hpp"
+#include "compile/run_compiler.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "profile/ncu.hpp"
 #include "ranks/dispatch.hpp"
@@ -51,6 +52,8 @@ int main(int argc, char** argv) {
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
   if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand)
     return kzoo::ranks::rank_main(kzoo::setup::plan_of_rank);
+  if (argc > 3 && argv[1] == kzoo::compile::kCompilerCommand)
+    return kzoo::compile::compiler_main(argv[2], {argv + 3, argv + argc});
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::fputs("error: the output could not be written\n", stderr);

@@ -1,4 +1,4 @@
-"""Compiles a kernel in Triton, in a process of its own that reads and writes JSON.
+"""Compiles a kernel in Triton, in a process that the program confines as it does compilers.
 
 The text of the kernel is what _device_code has left of a submission.
 """
@@ -8,18 +8,21 @@ from __future__ import annotations
 import base64
 import importlib.util
 import json
-import resource
-import subprocess
+import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from ._program import call
 from ._sources import CompiledKernel
 from ._triton import triton_kernel
 
-_SECONDS = 600
-_MOST_BYTES = 1 << 28  # of a file
+_REQUEST, _ANSWER = "request.json", "answer.json"  # in the folder that both processes know
+_PROGRAM = (
+    "import pathlib, sys; sys.path.insert(0, sys.argv[1]); "
+    "from kzoo._compile_triton import main; main(pathlib.Path(sys.argv[2]))"
+)
 _LONGEST = 4000  # characters of an error
 
 
@@ -33,24 +36,14 @@ class NoTriton(Exception):
 
 def compiled(request: dict[str, Any]) -> CompiledKernel:
     """The kernel. Raises Failed where Triton refuses it, and NoTriton."""
-    try:
-        ran = subprocess.run(
-            [sys.executable, "-c", "from kzoo._compile_triton import main; main()"],
-            input=json.dumps(request),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-            cwd=Path(__file__).resolve().parents[1],
-        )
-    except subprocess.TimeoutExpired:
-        raise Failed(f"Triton has compiled it for {_SECONDS} seconds, and was ended") from None
-    try:
-        answer = json.loads(ran.stdout.strip().rpartition("\n")[2])
-    except ValueError:
-        raise Failed(
-            f"Triton ended with exit code {ran.returncode}: {ran.stderr[-_LONGEST:]}"
-        ) from None
+    with tempfile.TemporaryDirectory(prefix="kernel-zoo-") as folder:
+        (Path(folder) / _REQUEST).write_text(json.dumps(request), encoding="utf-8")
+        module = str(Path(__file__).resolve().parents[1])
+        ran = call(["__compiler", folder, sys.executable, "-c", _PROGRAM, module, folder])
+        try:
+            answer = json.loads((Path(folder) / _ANSWER).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise Failed(f"Triton has ended without a kernel: {ran.err[-_LONGEST:]}") from None
     if "missing" in answer:
         raise NoTriton(answer["missing"])
     if "error" in answer:
@@ -79,9 +72,7 @@ def _answer(request: dict[str, Any], folder: Path) -> dict[str, str]:
     return {"name": kernel.name, "code": code, "manifest": kernel.manifest}
 
 
-def main() -> None:
-    for kind, most in ((resource.RLIMIT_CPU, _SECONDS), (resource.RLIMIT_FSIZE, _MOST_BYTES)):
-        resource.setrlimit(kind, (most, most))
-    request = json.load(sys.stdin)
-    with tempfile.TemporaryDirectory(prefix="kernel-zoo-") as folder:
-        print(json.dumps(_answer(request, Path(folder))))
+def main(folder: Path) -> None:
+    os.environ["TRITON_CACHE_DIR"] = str(folder / "cache")  # it can write nowhere else
+    request = json.loads((folder / _REQUEST).read_text(encoding="utf-8"))
+    (folder / _ANSWER).write_text(json.dumps(_answer(request, folder)), encoding="utf-8")

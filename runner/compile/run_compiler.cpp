@@ -45,9 +45,9 @@ process::confinement confined_to(const std::filesystem::path& folder, double sec
                         "CC", "CXX", "CUDACXX", "CUDAHOSTCXX", "NVCC_*", "CPATH", "C_INCLUDE_PATH",
                         "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_*", "LDFLAGS",
                         "CFLAGS", "CXXFLAGS", "CUDAFLAGS", "CUDAARCHS",
-                        // CMake, and where it finds packages.
-                        "CMAKE_*", "NINJA_STATUS", "PKG_CONFIG_*", "CONDA_PREFIX", "VIRTUAL_ENV",
-                        "*_ROOT", "*_DIR", "*_HOME"}};
+                        // Python and CMake, and where they find packages.
+                        "PYTHONPATH", "CMAKE_*", "NINJA_STATUS", "PKG_CONFIG_*", "CONDA_PREFIX",
+                        "VIRTUAL_ENV", "*_ROOT", "*_DIR", "*_HOME"}};
 }
 
 // As errno, signals, compilers, assemblers and linkers word it.
@@ -220,6 +220,19 @@ std::string host_code_hints(std::string_view file, const source::needed_code& co
         file, u.first_line, u.name, u.first_line, u.last_line);
   }
   return text;
+}
+
+int compiler_main(const std::filesystem::path& folder,
+                  const std::vector<std::string>& command) try {
+  constexpr double kMostSeconds = 600;
+  const process::command_result ran = run_compiler(command, folder, kMostSeconds);
+  fmt::print(stderr, "{}", ran.output);
+  if (ran.code == 0 && !ran.hung) return 0;
+  fmt::print(stderr, "the compiler {}\n", process::how_it_failed(ran, kMostSeconds));
+  return 1;
+} catch (const std::exception& fault) {
+  fmt::print(stderr, "error: {}\n", fault.what());
+  return 1;
 }
 
 std::string hints(std::string_view device, std::string_view file, std::string_view source,

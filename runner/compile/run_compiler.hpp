@@ -16,6 +16,11 @@ namespace kzoo::compile {
 process::command_result run_compiler(const std::vector<std::string>& command,
                                      const std::filesystem::path& folder, double timeout_seconds);
 
+// The hidden command `runner __compiler FOLDER COMMAND…`: run_compiler() for a program beside this
+// one whose compiler reads an author's text. Prints the output on stderr. Returns the exit code.
+inline constexpr std::string_view kCompilerCommand = "__compiler";
+int compiler_main(const std::filesystem::path& folder, const std::vector<std::string>& command);
+
 // Notes on why a source does not compile, a line each, where the compiler does not say it; or "".
 // `file`: the source's name in these lines.
 std::string hints(std::string_view device, std::string_view file, std::string_view source,

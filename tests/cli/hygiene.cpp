@@ -212,6 +212,21 @@ TEST_CASE("a plugin cannot reach the results, other processes and descriptors",
   CHECK(lines_of(journal).size() > 1);
 }
 
+TEST_CASE("a compiler that another program asks for writes in its folder alone",
+          "[cli][hostile][.landlock]") {
+  needs_landlock();
+  const scratch_folder folder, elsewhere;
+  const std::string ok = (folder.path() / "ok").string();
+  const std::string other = (elsewhere.path() / "other").string();
+  const auto ran =
+      runner(fmt::format("__compiler {} sh -c ': >{}; : >{}'", shell_word(folder.path()),
+                         shell_word(ok), shell_word(other)));
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  CHECK(fs::exists(ok));
+  CHECK_FALSE(fs::exists(other));
+}
+
 TEST_CASE("repeated runs give the same verdicts and leave no process or file", "[cli][hostile]") {
   const orphan_collector orphans;
   const scratch_folder folder, temporary;
