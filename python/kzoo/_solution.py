@@ -145,19 +145,12 @@ def _size(of: ProblemVerdict) -> tuple[int, int, int, int]:
     return sizes["m"], sizes["n"], sizes["k"], sizes.get("batch", 1)
 
 
-_KNOWN = (
-    "PASSED",
-    "INCORRECT_NUMERICAL",
-    "INCORRECT_DTYPE",
-    "RUNTIME_ERROR",
-    "COMPILE_ERROR",
-    "TIMEOUT",
-)
+_UNKNOWN = ("REWARD_HACK", "UNSUPPORTED", "JUDGE_ERROR")  # to FlashInfer-Bench's schema
 
 
 def _evaluation(verdict: Verdict, of: ProblemVerdict | None, now: str) -> dict[str, Any]:
     status, reason = (of.status, of.reason) if of else (verdict.status, verdict.reason)
-    known = status if status in _KNOWN else "RUNTIME_ERROR"
+    known = "RUNTIME_ERROR" if status in _UNKNOWN else status
     made: dict[str, Any] = {
         "status": known,
         "environment": {
