@@ -30,14 +30,15 @@ if(KZOO_CUDA) # AUTO counts as true
   if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
     # In a project with LANGUAGES CUDA it is CMake that chose, nvcc's oldest: its choice has this help.
     get_property(kzoo_help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
-    if((NOT CMAKE_CUDA_ARCHITECTURES OR kzoo_help STREQUAL "CUDA architectures")
-       AND NOT DEFINED ENV{CUDAARCHS}) # CMake reads the latter itself
+    if(NOT CMAKE_CUDA_ARCHITECTURES OR kzoo_help STREQUAL "CUDA architectures")
       # This machine's GPUs. Without one nothing can run here, so PTX is enough: it takes two thirds
       # of the time, and runs on any GPU that is supported.
       execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
                       OUTPUT_VARIABLE kzoo_capabilities ERROR_QUIET
                       RESULT_VARIABLE kzoo_no_gpu OUTPUT_STRIP_TRAILING_WHITESPACE)
-      if(NOT kzoo_no_gpu AND kzoo_capabilities MATCHES "^[0-9]+\\.[0-9]")
+      if(NOT "$ENV{CUDAARCHS}" STREQUAL "") # kept for later configurations, which Ninja starts without it
+        set(kzoo_architectures $ENV{CUDAARCHS})
+      elseif(NOT kzoo_no_gpu AND kzoo_capabilities MATCHES "^[0-9]+\\.[0-9]")
         string(REPLACE "." "" kzoo_capabilities "${kzoo_capabilities}")
         string(REGEX REPLACE "[ \r\n]+" ";" kzoo_capabilities "${kzoo_capabilities}")
         list(REMOVE_DUPLICATES kzoo_capabilities)
