@@ -118,6 +118,7 @@ struct by_timer : in_thread {
   void run(const gemm& g, kzoo::stream_t stream) const {
     in_thread::run(g, stream);
     static const timer_t timer = [] {
+      std::signal(SIGCONT, [](int) {});  // Linux stops a timer whose signal is ignored
       sigevent event{};
       event.sigev_notify = SIGEV_SIGNAL;
       event.sigev_signo = SIGCONT;
