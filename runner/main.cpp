@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 namespace {
@@ -25,6 +26,13 @@ void fill_standard_descriptors() {
     fd = open("/dev/null", O_RDWR);
   } while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd > STDERR_FILENO) close(fd);
+}
+
+int compile_for_caller(int argc, char** argv) try {
+  return kzoo::compile::compiler_main(argv[2], {argv + 3, argv + argc});
+} catch (const std::exception& fault) {
+  std::fprintf(stderr, "error: %s\n", fault.what());
+  return kzoo::cli::exit_code_of(fault);
 }
 
 // KZOO_CALLER: the process without which nobody would read the outcome.
@@ -52,8 +60,7 @@ int main(int argc, char** argv) {
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
   if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand)
     return kzoo::ranks::rank_main(kzoo::setup::plan_of_rank);
-  if (argc > 3 && argv[1] == kzoo::compile::kCompilerCommand)
-    return kzoo::compile::compiler_main(argv[2], {argv + 3, argv + argc});
+  if (argc > 3 && argv[1] == kzoo::compile::kCompilerCommand) return compile_for_caller(argc, argv);
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::fputs("error: the output could not be written\n", stderr);

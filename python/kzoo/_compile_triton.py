@@ -35,11 +35,13 @@ class NoTriton(Exception):
 
 
 def compiled(request: dict[str, Any]) -> CompiledKernel:
-    """The kernel. Raises Failed where Triton refuses it, and NoTriton."""
+    """The kernel. Raises Failed where Triton refuses it, NoTriton, and Error where the judge fails."""
     with tempfile.TemporaryDirectory(prefix="kernel-zoo-") as folder:
         (Path(folder) / _REQUEST).write_text(json.dumps(request), encoding="utf-8")
         module = str(Path(__file__).resolve().parents[1])
         ran = call(["__compiler", folder, sys.executable, "-c", _PROGRAM, module, folder])
+        if ran.code > 1:  # the judge cannot compile
+            raise ran.error()
         try:
             answer = json.loads((Path(folder) / _ANSWER).read_text(encoding="utf-8"))
         except (OSError, ValueError):

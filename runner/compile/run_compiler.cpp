@@ -222,16 +222,12 @@ std::string host_code_hints(std::string_view file, const source::needed_code& co
   return text;
 }
 
-int compiler_main(const std::filesystem::path& folder,
-                  const std::vector<std::string>& command) try {
+int compiler_main(const std::filesystem::path& folder, const std::vector<std::string>& command) {
   constexpr double kMostSeconds = 600;
   const process::command_result ran = run_compiler(command, folder, kMostSeconds);
   fmt::print(stderr, "{}", ran.output);
   if (ran.code == 0 && !ran.hung) return 0;
   fmt::print(stderr, "the compiler {}\n", process::how_it_failed(ran, kMostSeconds));
-  return 1;
-} catch (const std::exception& fault) {
-  fmt::print(stderr, "error: {}\n", fault.what());
   return 1;
 }
 

@@ -17,7 +17,8 @@ process::command_result run_compiler(const std::vector<std::string>& command,
                                      const std::filesystem::path& folder, double timeout_seconds);
 
 // The hidden command `runner __compiler FOLDER COMMAND…`: run_compiler() for a program beside this
-// one whose compiler reads an author's text. Prints the output on stderr. Returns the exit code.
+// one whose compiler reads an author's text. Prints the output on stderr. Returns 0, or 1 where the
+// text does not compile; throws as run_compiler() does.
 inline constexpr std::string_view kCompilerCommand = "__compiler";
 int compiler_main(const std::filesystem::path& folder, const std::vector<std::string>& command);
 
