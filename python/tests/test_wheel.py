@@ -129,7 +129,7 @@ class Wheel(unittest.TestCase):
         (work / "kernels" / "none.cu").write_text("__global__ void f() {}\n")
         shutil.copy(self.prefix / "share/kernel-zoo/template/mine.cu", work / "kernels")
         files = {"GITHUB_OUTPUT": temp / "output", "GITHUB_STEP_SUMMARY": temp / "summary"}
-        given = {"KERNELS": "kernels/*.cu", "PROBLEMS": "quick", "VERIFY": "quick", "DEVICE": "cpu"}
+        given = {"KERNELS": "kernels/*.cu\n", "PROBLEMS": "quick", "VERIFY": "quick", "DEVICE": "cpu"}
         ran = subprocess.run(
             ["bash", "-e", "-c", script("judge")],
             env={
