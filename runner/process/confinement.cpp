@@ -87,7 +87,7 @@ class rule_list {
 // The pipes of CUDA's Multi-Process Service (MPS).
 fs::path pipes_of_cuda() {
   const char* const set = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-  return set == nullptr ? "/tmp/nvidia-mps" : set;
+  return set == nullptr || *set == '\0' ? "/tmp/nvidia-mps" : set;
 }
 
 std::vector<fs::path> places_in(const fs::path& folder) {
