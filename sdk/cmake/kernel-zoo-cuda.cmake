@@ -31,22 +31,25 @@ if(KZOO_CUDA) # AUTO counts as true
     # In a project with LANGUAGES CUDA it is CMake that chose, nvcc's oldest: its choice has this help.
     get_property(kzoo_help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
     if(NOT CMAKE_CUDA_ARCHITECTURES OR kzoo_help STREQUAL "CUDA architectures")
-      # This machine's GPUs. Without one nothing can run here, so PTX is enough: it takes two thirds
-      # of the time, and runs on any GPU that is supported.
-      execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
-                      OUTPUT_VARIABLE kzoo_capabilities ERROR_QUIET
-                      RESULT_VARIABLE kzoo_no_gpu OUTPUT_STRIP_TRAILING_WHITESPACE)
-      if(NOT "$ENV{CUDAARCHS}" STREQUAL "") # kept for later configurations, which Ninja starts without it
+      if(NOT "$ENV{CUDAARCHS}" STREQUAL "")
+        # Kept, since Ninja may configure again without it in its environment.
         set(kzoo_architectures $ENV{CUDAARCHS})
-      elseif(NOT kzoo_no_gpu AND kzoo_capabilities MATCHES "^[0-9]+\\.[0-9]")
-        string(REPLACE "." "" kzoo_capabilities "${kzoo_capabilities}")
-        string(REGEX REPLACE "[ \r\n]+" ";" kzoo_capabilities "${kzoo_capabilities}")
-        list(REMOVE_DUPLICATES kzoo_capabilities)
-        list(TRANSFORM kzoo_capabilities APPEND "a" REGEX "^(9[0-9]|[0-9][0-9][0-9])$")
-        list(TRANSFORM kzoo_capabilities APPEND "-real")
-        set(kzoo_architectures ${kzoo_capabilities})
       else()
-        set(kzoo_architectures 80-virtual)
+        # This machine's GPUs. Without one nothing can run here, so PTX is enough: it takes two
+        # thirds of the time, and runs on any GPU that is supported.
+        execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                        OUTPUT_VARIABLE kzoo_capabilities ERROR_QUIET
+                        RESULT_VARIABLE kzoo_no_gpu OUTPUT_STRIP_TRAILING_WHITESPACE)
+        if(NOT kzoo_no_gpu AND kzoo_capabilities MATCHES "^[0-9]+\\.[0-9]")
+          string(REPLACE "." "" kzoo_capabilities "${kzoo_capabilities}")
+          string(REGEX REPLACE "[ \r\n]+" ";" kzoo_capabilities "${kzoo_capabilities}")
+          list(REMOVE_DUPLICATES kzoo_capabilities)
+          list(TRANSFORM kzoo_capabilities APPEND "a" REGEX "^(9[0-9]|[0-9][0-9][0-9])$")
+          list(TRANSFORM kzoo_capabilities APPEND "-real")
+          set(kzoo_architectures ${kzoo_capabilities})
+        else()
+          set(kzoo_architectures 80-virtual)
+        endif()
       endif()
       set(CMAKE_CUDA_ARCHITECTURES ${kzoo_architectures}
           CACHE STRING "CUDA architectures that plugins are built for" FORCE)
