@@ -36,15 +36,15 @@ copy_settings() {
 
 try_in() (
   place=$1
-  work=$place/work
-  rm -rf "$work"
-  mkdir -p "$work/runner temp" "$work/kernels" "$work/python" "$work/examples"
-  cp "$wheel" "$work/"
-  cp "$root/sdk/template/mine.cu" "$work/kernels/"
-  printf '__global__ void f() {}\n' >"$work/kernels/undescribed.cu"
-  cp -r "$root/python/tests" "$work/python/"
-  cp -r "$root/examples/notebook" "$work/examples/"
-  cat >"$work/test_mine.py" <<'TEST'
+  trial=$place/trial
+  rm -rf "$trial"
+  mkdir -p "$trial/runner temp" "$trial/kernels" "$trial/python" "$trial/examples"
+  cp "$wheel" "$trial/"
+  cp "$root/sdk/template/mine.cu" "$trial/kernels/"
+  printf '__global__ void f() {}\n' >"$trial/kernels/undescribed.cu"
+  cp -r "$root/python/tests" "$trial/python/"
+  cp -r "$root/examples/notebook" "$trial/examples/"
+  cat >"$trial/test_mine.py" <<'TEST'
 def test_mine(kzoo_judge):
     kzoo_judge("kernels/mine.cu", device="cpu", tier="quick")
 TEST
@@ -55,19 +55,19 @@ TEST
   mount --bind /dev/shm "$place/dev/shm"
   inside() {
     chroot "$place" env -i HOME=/root PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 \
-      PIP_CERT=/etc/ssl/certs/ca-certificates.crt RUNNER_TEMP='/work/runner temp' \
-      GITHUB_OUTPUT=/work/output GITHUB_STEP_SUMMARY=/work/summary WHEEL="/work/${wheel##*/}" \
+      PIP_CERT=/etc/ssl/certs/ca-certificates.crt RUNNER_TEMP='/trial/runner temp' \
+      GITHUB_OUTPUT=/trial/output GITHUB_STEP_SUMMARY=/trial/summary WHEEL="/trial/${wheel##*/}" \
       KERNELS='kernels/*.cu' PROBLEMS=quick BENCHMARK='' DEVICE=cpu VERIFY=quick BASELINE='' \
-      bash -e -c "cd /work; $1"
+      bash -e -c "cd /trial; $1"
   }
-  python='"/work/runner temp/kernel-zoo/bin/python"'
+  python='"/trial/runner temp/kernel-zoo/bin/python"'
   inside "$(python3 "$root/scripts/action_steps.py" install)"
   if inside "$(python3 "$root/scripts/action_steps.py" judge)"; then
     echo 'the action has passed a kernel that describes no launch' >&2
     exit 1
   fi
-  grep -q '^| kernels/mine.cu | PASSED' "$work/summary"
-  grep -q '^| kernels/undescribed.cu | COMPILE_ERROR' "$work/summary"
+  grep -q '^| kernels/mine.cu | PASSED' "$trial/summary"
+  grep -q '^| kernels/undescribed.cu | COMPILE_ERROR' "$trial/summary"
   inside "$python -m pip install --quiet pytest; $python -m pytest -q test_mine.py"
   inside "$python python/tests/test_notebook.py"
 )

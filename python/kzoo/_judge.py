@@ -82,16 +82,15 @@ def _judged(options: argparse.Namespace) -> list[Verdict]:
         "device": options.device, "tier": options.verify, "baseline": options.baseline,
         "device_code_only": options.device_code_only, "explain": options.explain,
     }  # fmt: skip
+    definition = read_definition(options.definition) if options.trace else None
     verdicts = []
     for file in (*options.solution, *options.submission):
         verdict = judge_submission(problem, file, entry=options.entry, arch=options.arch, **more)
         verdicts.append(verdict)
         document = verdict.document | {"file": str(file)}
         print(json.dumps(document) if options.json else f"{file}: {verdict}", flush=True)
-        if options.trace and file in options.solution:
-            made = traces(
-                read_definition(options.definition), options.workloads, as_document(file), verdict
-            )
+        if definition is not None and file in options.solution:
+            made = traces(definition, options.workloads, as_document(file), verdict)
             with options.trace.open("a", encoding="utf-8") as trace:
                 trace.writelines(json.dumps(one) + "\n" for one in made)
     return verdicts

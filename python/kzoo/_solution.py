@@ -165,9 +165,9 @@ def _evaluation(verdict: Verdict, of: ProblemVerdict | None, now: str) -> dict[s
     if known in ("PASSED", "INCORRECT_NUMERICAL"):
         made["correctness"] = {"max_relative_error": "NaN", "max_absolute_error": "NaN"}
     if known == "PASSED":
-        is_time = of is not None and of.time_ms is not None and of.clock != "simulator"
-        time = of.time_ms or 0.0 if of and is_time else 0.0
-        speedup = of.speedup or 0.0 if of else 0.0
+        is_timed = of is not None and of.clock != "simulator"
+        time = (of.time_ms or 0.0) if of and is_timed else 0.0
+        speedup = (of.speedup or 0.0) if of else 0.0
         made["performance"] = {
             "latency_ms": time,
             "reference_latency_ms": time * speedup,

@@ -18,14 +18,8 @@ from ._values import Class, Function, Named, Ratio, Size, Tensor, Unknown, Unrea
 
 _COMPUTES = "PyTorch would compute it at run time, and no Python runs where a kernel is timed"
 _EMPTY = ("torch.empty", "torch.empty_like")
-_FILLED = (
-    "torch.zeros",
-    "torch.zeros_like",
-    "torch.ones",
-    "torch.full",
-    "torch.randn",
-    "torch.rand",
-)
+_FILLED = ("torch.zeros", "torch.zeros_like", "torch.ones", "torch.full")
+_DRAWN = ("torch.randn", "torch.rand")
 _NOTHING = ("print", "torch.cuda.synchronize", "object.__init__", "torch.manual_seed")
 _INLINE = "torch.utils.cpp_extension.load_inline"
 _BUILTINS: Mapping[str, Callable[..., Any]] = {
@@ -159,11 +153,11 @@ class SubmissionReader(Reader):
             ("torch.cuda.get_", "torch.cuda.is_", "torch.device", "torch.cuda.current_")
         ):
             return Unknown(ast.unparse(node))
-        if path in ("torch.is_tensor", "torch.cuda.is_available"):
+        if path == "torch.is_tensor":
             return True
         if path in _EMPTY:
             return self._empty(node, given)
-        if path in _FILLED and not path.startswith("torch.rand"):
+        if path in _FILLED:
             raise Unread(node, "PyTorch would fill it by a kernel of its own")
         if path == _INLINE:
             return self._inline(node, given, named)
@@ -171,7 +165,7 @@ class SubmissionReader(Reader):
             return Layer("linear", self.tensor("B"), self.tensor("bias"))
         if path.endswith("nn.Parameter") and len(given) == 1:
             return given[0]
-        if path in _FILLED:  # parameters of a model
+        if path in _DRAWN:  # parameters of a model
             sizes = given[0] if given and isinstance(given[0], tuple) else given
             return self.tensor("bias" if len(sizes) == 1 else "B")
         raise Unread(

@@ -24,15 +24,15 @@ void read_integers(matrix x, std::int64_t index, std::int64_t step, std::span<do
   }
 }
 
-template <kzoo_type Type, content Inside>
-void read(matrix x, std::int64_t index, std::int64_t step, std::span<double> out) {
-  x.inside = Inside;
+template <kzoo_type Type>
+void read_uniform(matrix x, std::int64_t index, std::int64_t step, std::span<double> out) {
+  x.inside = content::uniform;
   read_any<Type>(x, index, step, out);
 }
 
 template <kzoo_type Type>
 read_loop loop_for(content inside) {
-  return inside == content::uniform ? read<Type, content::uniform> : read_any<Type>;
+  return inside == content::uniform ? read_uniform<Type> : read_any<Type>;
 }
 
 read_loop loop_for(const matrix& x) {
