@@ -9,6 +9,8 @@
 
 #include <kzoo/identifier.hpp>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -90,6 +92,7 @@ class local_client final : public plugin_client {
   }
   // The library stays loaded, since unloading code that has run is not safe.
   void restart() override { session_.reset(); }
+  std::optional<pid_t> session_process() const override { return getpid(); }
 
  private:
   worker::loaded_plugin plugin_;
@@ -240,12 +243,17 @@ double plugin_client::longest_pause_ms(const std::string& device) {
 
 void plugin_client::destroy(int slot) { call_for<json>(operation::destroy, {{"slot", slot}}); }
 
-std::optional<worker::memory_report> plugin_client::free_memory() {
+std::optional<worker::memory_report> plugin_client::free_memory(const devices::nvml* monitor) {
   if (!opened_) return std::nullopt;
-  const auto now = call_for<worker::memory_report>(operation::free_memory, json::object());
-  const std::int64_t host_before = std::exchange(host_in_use_, now.host).value_or(now.host);
-  return worker::memory_report{now.host - host_before, now.device, now.device_free,
-                               printable(now.limits, kLongestText)};
+  auto now = call_for<worker::memory_report>(operation::free_memory, json::object());
+  const std::optional<std::int64_t> host_before = std::exchange(host_in_use_, now.host);
+  const auto listed = monitor != nullptr && session_process()
+                          ? monitor->memory_of(*session_process())
+                          : std::nullopt;
+  if (const auto before = std::exchange(device_in_use_, listed); listed && before)
+    now.device = *listed - *before;
+  return worker::memory_report{now.host - host_before.value_or(now.host), now.device,
+                               now.device_free, printable(now.limits, kLongestText), !host_before};
 }
 
 void plugin_client::leave() {
@@ -275,6 +283,7 @@ std::string plugin_client::take_interference(std::uint32_t variant) {
 void plugin_client::forget_session() {
   opened_ = false;
   host_in_use_.reset();
+  device_in_use_.reset();
   ran_.clear();
 }
 

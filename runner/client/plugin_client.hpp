@@ -3,11 +3,14 @@
 
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
+#include "devices/nvml.hpp"
 #include "process/messages.hpp"
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"
 
 #include <nlohmann/json_fwd.hpp>
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -69,8 +72,9 @@ class plugin_client {
   void destroy(int slot = 0);
   // Frees the memory of all problems, but keeps the library. Returns the memory that the plugin
   // keeps (nothing without a library). Host: growth since the last free_memory() of the session, 0
-  // at first. Device: growth since the first prepare() after that, to leave out other processes.
-  std::optional<worker::memory_report> free_memory();
+  // at first. Device: the same where `monitor`, of the device, lists the session's process; else
+  // what all processes take more than at the first prepare() after the last free_memory().
+  std::optional<worker::memory_report> free_memory(const devices::nvml* monitor = nullptr);
   // Ends the session and its worker; the next prepare() starts another.
   void leave();
   // Sets the timeout for a reply, in seconds. Returns the previous timeout.
@@ -102,6 +106,8 @@ class plugin_client {
   virtual nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) = 0;
   // Discards the session: the next exchange starts a new session.
   virtual void restart() = 0;
+  // The session's process, if it has begun and is known.
+  virtual std::optional<pid_t> session_process() const { return std::nullopt; }
   // Restores the session process's settings that others have changed. Returns whether it could.
   virtual bool set_back() { return true; }
 
@@ -142,7 +148,8 @@ class plugin_client {
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
-  std::optional<std::int64_t> host_in_use_;  // bytes, at the last free_memory() of this session
+  // Bytes at the last free_memory() of this session.
+  std::optional<std::int64_t> host_in_use_, device_in_use_;
   std::vector<results::variant_description> variants_;  // once opened
   std::vector<std::string> ran_;  // in this session, as ran_before() names them
   // What a variant has said of a problem, in all sessions.

@@ -304,6 +304,9 @@ class process_client final : public plugin_client {
     judge_.reset();
     lost_ = nullptr;
   }
+  std::optional<pid_t> session_process() const override {
+    return worker_ ? std::optional(worker_->pid()) : std::nullopt;
+  }
   bool set_back() override {
     if (!worker_) return true;
     if (!worker_->wait_for_end(0)) return worker_->set_back();

@@ -31,6 +31,13 @@ struct utilization {
   unsigned gpu, memory;  // percent
 };
 using get_utilization = nvml_result(nvml_device, utilization*);
+struct running_process {
+  unsigned pid;
+  unsigned long long bytes;
+  unsigned gpu_instance, compute_instance;
+};
+using get_processes = nvml_result(nvml_device, unsigned* count, running_process*);
+constexpr unsigned long long kNotAvailable = ~0ull;
 
 struct reason {
   unsigned long long bit;
@@ -159,6 +166,21 @@ std::optional<double> nvml::busy_share() const {
   if (!session_) return std::nullopt;
   const auto percent = session_->ask<utilization, get_utilization>("nvmlDeviceGetUtilizationRates");
   return percent ? std::optional(percent->gpu * 1e-2) : std::nullopt;
+}
+
+std::optional<std::int64_t> nvml::memory_of(pid_t process) const {
+  constexpr const char* kFunction = "nvmlDeviceGetComputeRunningProcesses_v3";
+  std::array<running_process, 1024> running;
+  auto count = static_cast<unsigned>(running.size());
+  if (!session_ || !session_->library.has(kFunction) ||
+      session_->library.get<get_processes>(kFunction)(session_->handle, &count, running.data()) !=
+          0)
+    return std::nullopt;
+  const std::span listed = std::span(running).first(count);
+  const auto found =
+      std::ranges::find(listed, static_cast<unsigned>(process), &running_process::pid);
+  if (found == listed.end() || found->bytes == kNotAvailable) return std::nullopt;
+  return static_cast<std::int64_t>(found->bytes);
 }
 
 clock_lock unknown_clock_lock(const std::string& reason) {

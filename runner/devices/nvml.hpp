@@ -4,6 +4,9 @@
 
 #include "results/plugin.hpp"
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +35,8 @@ class nvml {
   std::optional<double> joules() const;
   // Recent share of time in which kernels of any process ran.
   std::optional<double> busy_share() const;
+  // Bytes of the device's memory that a process has; nothing if the driver does not list it.
+  std::optional<std::int64_t> memory_of(pid_t process) const;
 
  private:
   struct session;

@@ -49,7 +49,7 @@ double bytes_on_device(const plan& p, const problem& largest) {
          (matrices_bytes(largest) + (gpu ? sum_over(largest, zones_bytes_of) : 0));
 }
 
-// The first turns load code and set up tables that stay.
+// The first turns of a process load code and set up tables that stay.
 constexpr std::size_t kEnoughTurns = 3;
 constexpr std::int64_t kKilobyte = 1 << 10, kMegabyte = 1 << 20;
 // Code and tables that a GPU library loads on first use.
@@ -64,11 +64,12 @@ std::int64_t kept_each_time(std::span<const worker::memory_report> turns,
 
 }  // namespace
 
-memory_need memory_need_of(const plan& p) {
+memory_need memory_need_of(const plan& p, const devices::nvml& monitor) {
   constexpr std::int64_t kContextBytes = std::int64_t{1} << 30;
   const problem* const largest = largest_of(p);
   if (p.device.abi.kind != KZOO_CUDA || largest == nullptr) return {};
-  return {p.device, static_cast<std::int64_t>(bytes_on_device(p, *largest)) + kContextBytes};
+  return {p.device, static_cast<std::int64_t>(bytes_on_device(p, *largest)) + kContextBytes,
+          &monitor};
 }
 
 // On the device, one worker at a time holds A, B and C. On the host, each worker shares its C with
@@ -118,7 +119,7 @@ void check_memory(const plan& p) {
 
 std::optional<worker::memory_report> release(client::plugin_client& client,
                                              const memory_need& needed) try {
-  auto kept = client.free_memory();
+  auto kept = client.free_memory(needed.monitor);
   if (!kept || kept->device_free >= needed.bytes) return kept;
   client.leave();
   const auto free_now = static_cast<std::int64_t>(devices::free_memory(needed.on));
@@ -143,6 +144,7 @@ std::optional<leaks::leak> leaks::found() const {
   if (!starves_others_.empty()) return leak{starves_others_, true};
   if (turns_.size() < kEnoughTurns) return std::nullopt;
   const std::span last = std::span(turns_).last(kEnoughTurns);
+  if (std::ranges::all_of(last, &worker::memory_report::of_first_turn)) return std::nullopt;
   for (const auto& [kind, name] : {std::pair{&worker::memory_report::host, "host"},
                                    {&worker::memory_report::device, "device"}}) {
     const std::int64_t kept = kept_each_time(last, kind);

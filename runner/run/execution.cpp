@@ -252,12 +252,12 @@ class execution {
   document document_;
   resumed_cells& resumed_;
   observer& watch_;
-  memory_need need_ = memory_need_of(plan_);
+  devices::nvml monitor_{plan_.device.pci_bus_id};
+  memory_need need_ = memory_need_of(plan_, monitor_);
   double seconds_before_;
   std::size_t complete_;  // problems before this have all their cells
   double start_ = steady_seconds();
   run_state state_{plan_};
-  devices::nvml monitor_{plan_.device.pci_bus_id};
   double begun_ = steady_seconds();
   double extended_by_ = 0;
   // For the current problem:

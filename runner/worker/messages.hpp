@@ -142,6 +142,8 @@ struct memory_report {
   std::int64_t device = 0;  // beyond the use before the first prepare
   std::int64_t device_free = std::numeric_limits<std::int64_t>::max();  // free device memory
   std::string limits;  // changed limits of the device, now restored
+  // Set by the client: a process loads code and tables in its first turn, and keeps them.
+  bool of_first_turn = false;
 };
 
 // How long another process had the device.

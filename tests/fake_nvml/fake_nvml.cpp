@@ -57,6 +57,21 @@ int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) 
   return kSuccess;
 }
 
+struct running_process {
+  unsigned pid;
+  unsigned long long bytes;
+  unsigned gpu_instance, compute_instance;
+};
+// Two processes, of which the driver tells the memory of one.
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, running_process* running) {
+  constexpr int kInsufficientSize = 7;
+  if (*count < 2) return kInsufficientSize;
+  *count = 2;
+  running[0] = {1234, 3ull << 30, 0, 0};
+  running[1] = {1235, ~0ull, 0, 0};
+  return kSuccess;
+}
+
 int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned*) { return kNotSupported; }
 
 // Of a driver before 535; one bit is not known.

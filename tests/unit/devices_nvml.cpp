@@ -174,3 +174,11 @@ TEST_CASE("the driver tells how busy a device is", "[devices]") {
   CHECK(nvml(kAddress, kzoo::test::fake_nvml()).busy_share() == Approx(0.37));
   CHECK_FALSE(nvml("").busy_share());
 }
+
+TEST_CASE("NVML tells a process's device memory if it lists it", "[devices]") {
+  const nvml monitor(kAddress, kzoo::test::fake_nvml());
+  CHECK(monitor.memory_of(1234) == std::int64_t{3} << 30);
+  CHECK_FALSE(monitor.memory_of(1235));
+  CHECK_FALSE(monitor.memory_of(1236));
+  CHECK_FALSE(nvml("").memory_of(1234));
+}

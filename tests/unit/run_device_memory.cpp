@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::int64_t kNeeded = 3'000'000'000;
 
-memory_report kept_on_device(std::int64_t bytes, std::int64_t free) { return {0, bytes, free, ""}; }
+memory_report kept_on_device(std::int64_t bytes, std::int64_t free) {
+  return {0, bytes, free, "", false};
+}
 
 }  // namespace
 
@@ -33,15 +35,17 @@ TEST_CASE("memory that is kept so that others have too little is a leak at once"
 }
 
 TEST_CASE("memory that each turn keeps is a leak") {
-  leaks large, small, first_turns_only;
+  leaks large, small, first_turns_only, new_processes;
   for (int turn = 0; turn < 4; ++turn) {
     large.add(kept_on_device(32 << 20, kNeeded), 0);
-    small.add(memory_report{97 << 10, 0, kNeeded, ""}, 0);
+    small.add(memory_report{97 << 10, 0, kNeeded, "", turn == 0}, 0);
     first_turns_only.add(kept_on_device(turn < 2 ? 64 << 20 : 0, kNeeded), 0);
+    new_processes.add(memory_report{0, 64 << 20, kNeeded, "", true}, 0);
   }
   REQUIRE(large.found());
   CHECK(large.found()->is_large);
   REQUIRE(small.found());
   CHECK_FALSE(small.found()->is_large);
   CHECK_FALSE(first_turns_only.found());
+  CHECK_FALSE(new_processes.found());
 }
