@@ -91,7 +91,8 @@ __global__ void read_kernel(const void* buffer, data::matrix any, std::uint64_t 
 
 // B w, for all matrices B.
 template <class Fixed>
-__global__ void weigh_b_kernel(product_check check, std::uint64_t key, weighted_row* sums) {
+__global__ void weigh_b_kernel(const __grid_constant__ product_check check, std::uint64_t key,
+                               weighted_row* sums) {
   const data::scaled_matrix x = Fixed::of(check.of.b);
   const std::int64_t rows = x.count * check.k;
   for_each_row(rows, kRowsAtOnce, [&](std::int64_t first) {
@@ -120,8 +121,9 @@ __device__ void note_wrong(product_findings* found, std::int64_t& count, std::in
 
 // Compares A (B w) with C w.
 template <class Fixed>
-__global__ void compare_rows_kernel(product_check check, std::uint64_t key, const weighted_row* b,
-                                    const weighted_row* c, product_findings* found) {
+__global__ void compare_rows_kernel(const __grid_constant__ product_check check, std::uint64_t key,
+                                    const weighted_row* b, const weighted_row* c,
+                                    product_findings* found) {
   const data::scaled_matrix x = Fixed::of(check.of.a);
   const std::int64_t rows = check.batch * check.m;
   for_each_row(rows, kRowsAtOnce, [&](std::int64_t first) {
@@ -155,8 +157,8 @@ __global__ void compare_rows_kernel(product_check check, std::uint64_t key, cons
 
 // Adds some terms along K of the rows that are compared in full, one column per thread.
 template <class FixedA, class FixedB>
-__global__ void add_products_kernel(product_check check, reference::whole_rows rows,
-                                    element_sum* sums) {
+__global__ void add_products_kernel(const __grid_constant__ product_check check,
+                                    reference::whole_rows rows, element_sum* sums) {
   using reference::kWholeRows;
   const data::scaled_matrix a = FixedA::of(check.of.a), b = FixedB::of(check.of.b);
   __shared__ double of_a[kTermsOfBlock][kWholeRows];
@@ -198,17 +200,17 @@ __device__ void compare_element(const product_check& check, const void* output,
     note_wrong(found, found->wrong_elements, row);
 }
 
-__global__ void compare_elements_kernel(product_check check, reference::whole_rows rows,
-                                        const void* output, const element_sum* sums,
-                                        product_findings* found) {
+__global__ void compare_elements_kernel(const __grid_constant__ product_check check,
+                                        reference::whole_rows rows, const void* output,
+                                        const element_sum* sums, product_findings* found) {
   const std::int64_t col = std::int64_t(blockIdx.x) * kJudgeThreads + threadIdx.x;
   if (col >= check.n) return;
   compare_element(check, output, sums[blockIdx.y * check.n + col], rows[blockIdx.y], col, found);
 }
 
 // Compares one element of each part of C, one warp per element.
-__global__ void compare_drawn_kernel(product_check check, std::uint64_t key, const void* output,
-                                     product_findings* found) {
+__global__ void compare_drawn_kernel(const __grid_constant__ product_check check, std::uint64_t key,
+                                     const void* output, product_findings* found) {
   const std::int64_t count = reference::drawn_elements(check);
   const std::int64_t warps = std::int64_t(gridDim.x) * blockDim.y;
   for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y; i < count;
