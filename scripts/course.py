@@ -250,22 +250,15 @@ def with_tables(text: str) -> str:
     return text
 
 
-def median(cells: list[dict[str, Any]], problem: str, name: str, variant: str) -> float | None:
-    for cell in cells:
-        named = (cell["plugin"], cell["variant"], cell["problem"]["name"])
-        if named == (name, variant, problem) and cell.get("time"):
-            return float(cell["time"]["median_ms"])
-    return None
-
-
 def over_cublas(step: Step) -> str:
-    """Its speed over cuBLAS in the stored result; empty if it has changed since."""
+    """Its speed over cuBLAS as a report of the stored result has it; empty if it has changed since."""
     file, problem = RESULTS[step.ladder]
     cells = json.loads((ROOT / "docs" / "results" / file).read_text(encoding="utf-8"))["cells"]
-    dtype = problem.split()[1]
-    baseline = median(cells, problem, "cublas", "fp32" if dtype == "f32" else dtype)
-    time = None if step.name in CHANGED else median(cells, problem, step.name, step.variant)
-    return "" if time is None or baseline is None else f"{baseline / time:#.3g}"
+    for cell in cells:
+        named = (cell["plugin"], cell["variant"], cell["problem"]["name"])
+        if named == (step.name, step.variant, problem) and step.name not in CHANGED:
+            return f"{cell['speedup_over_baseline']:#.3g}" if cell.get("time") else ""
+    return ""
 
 
 def measured(step: Step, before: Step | None) -> str:
@@ -309,9 +302,14 @@ def difference(step: Step, before: Step) -> tuple[str, int]:
     ) + "\n```\n\n</details>\n", added
 
 
+def kernel_file(step: Step) -> Path:
+    header = step.folder / f"{step.name}.hpp"
+    return header if header.exists() else step.folder / f"{step.name}.cu"
+
+
 def how_to_see(step: Step, before: Step) -> str:
     """The line of the README in whose place the site has the difference."""
-    files = [f"{one.folder.relative_to(ROOT)}/{one.name}.cu" for one in (before, step)]
+    files = [str(kernel_file(one).relative_to(ROOT)) for one in (before, step)]
     return f"**Difference** to {before.name}: `git diff --no-index {' '.join(files)}`\n"
 
 
@@ -334,11 +332,26 @@ def pages() -> dict[str, str]:
     }
 
 
+def lines_of_new_headers(step: Step) -> int:
+    """All lines of the headers in plugins/ that no step before it has."""
+    table = (FIXTURES / f"steps-{step.ladder}.txt").read_text(encoding="utf-8")
+    [row] = [line for line in table.splitlines() if line.startswith(f"| {step.name} |")]
+    names = row.split("|")[5].strip()
+    folders = (step.folder, step.folder.parent / "common")
+    headers = [folder / name for name in names.split(", ") for folder in folders if name]
+    return sum(
+        len(header.read_text(encoding="utf-8").splitlines())
+        for header in headers
+        if header.exists()
+    )
+
+
 def part_of(step: Step, before: Step | None, after: Step | None) -> str:
     exercise = next(one for one in learn.exercises() if one.folder == step.folder)
     own_text = step.readme.read_text(encoding="utf-8").partition(BEGIN)[0]
     added = difference(step, before)[1] if before is not None else len(code_of(step))
-    minutes = max(5, round((len(own_text.split()) / 150 + added / 5) / 5) * 5)
+    read = len(own_text.split()) / 150 + added / 5 + lines_of_new_headers(step) / 15
+    minutes = max(5, round(read / 5) * 5)
     parts = [
         BEGIN + f"[![{figures.CAPTIONS[step.name]}](figure.svg)](figure.svg)\n",
         counted(step, before),
