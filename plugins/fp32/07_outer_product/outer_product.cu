@@ -1,7 +1,9 @@
-// The order of the FMAs of a k step; outer products there are since register_tiles. An FMA reads
-// three registers; an operand that the previous FMA had in the same place comes from a reuse cache.
-// inner: four k steps of one accumulator, then the next. outer: one k step of all accumulators, row
-// by row. serpentine: the same with every second row backwards.
+// The order of the FMAs of a k step. (Outer products are not new: register_tiles has them.) An FMA
+// reads three registers; an operand that the FMA before it had in the same place comes from a reuse
+// cache.
+// inner: four k steps of one accumulator, then the next.
+// outer: one k step of all accumulators, row by row.
+// serpentine: the same with every second row backwards.
 
 #include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/tile_loader.hpp>

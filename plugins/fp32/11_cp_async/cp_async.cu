@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   common::async_copies<Tile, kAligned> copies(g, coords.thread, coords.row0, coords.col0, 0);
   copies.copy_all(stages, true);  // a cp.async for each float of A's tile and each float4 of B's
   kzoo::commit_group();
-  copies.advance(1 < k_tiles);
+  copies.advance(1 < k_tiles);  // on to k tile 1, if there is one
 
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
 #pragma unroll 1
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     const float* const b_tile = a_tile + Layout::kSize;              // (BK, BN)
     copies.copy_all(stages + (k_tile + 1) % 2 * Tile::kStage, k_tile + 1 < k_tiles);
     kzoo::commit_group();
-    copies.advance(k_tile + 2 < k_tiles);  // another one after that?
+    copies.advance(k_tile + 2 < k_tiles);  // on to the one after that, if there is one
     float a[2][Tile::kTM], b[2][Tile::kTN];
     common::read_fragments<Tile, Layout>(a_tile, b_tile, coords, 0, a[0], b[0]);
 #pragma unroll

@@ -44,13 +44,13 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       const int now = k % 2, next = (k + 1) % 2;
       if (k + 1 < Tile::kBK) {
         common::read_fragments<Tile, Layout>(a_tile, b_tile, coords, k + 1, a[next], b[next]);
-        copies.copy_in_step(k, Tile::kBK, filling,
-                            has_tile);  // copy_all, a few copies in each k step
+        // Equivalent to copy_all, a few copies in each k step.
+        copies.copy_in_step(k, Tile::kBK, filling, has_tile);
       }
       common::outer_product(a[now], b[now], acc);
     }
     kzoo::commit_group();
-    copies.advance(k_tile + Tile::kStages < k_tiles);  // one to copy next?
+    copies.advance(k_tile + Tile::kStages < k_tiles);  // on to the next, if there is one
   }
   kzoo::wait_group<0>();
   common::store_tile_inside<kAligned>(g, coords, acc);  // store_tile, also at the edges of C
