@@ -46,10 +46,10 @@ using accumulators = float[Tile::kRows][Tile::kCols][4];
 //   rows 8-15         8-15  24-31           2 and 3 of k 8-15. B, transposed: 0 and 1 are k 0-7
 //                                           and 8-15 of columns 0-7, 2 and 3 of columns 8-15.
 //
-// For example, lane 20 of a warp at row 64 of A names row 64 + 4, columns 8 to 15 of k step 0. In a
-// swizzled tile that row is at 68 * 64 + (8 ^ 68 % 8 * 8) = 4352 + 40. 16 rows further down it is
-// 16
-// * 64 elements further, since row % 8 is the same; k step 16 is at 4352 + (40 ^ 16).
+// For example, lane 20 of a warp at row 64 of A names row 64 + 4, columns 8 to 15, for k = 0. In a
+// swizzled tile that row's 16 bytes are at 68 * 64 + (8 ^ 68 % 8 * 8) = 4352 + 40. Those 16 rows
+// further down are 16 * 64 elements further, since row % 8 is the same; those for k = 16 are at
+// 4352 + (40 ^ 16).
 template <class E, class Tile>
 struct fragments {
   using a_tile = typename Tile::template a_tile<E>;

@@ -58,8 +58,9 @@ struct rounded_accumulators {
     });
   }
 
-  // The same where leave(buffer, thread) stores what is now in the buffer. Thread 0 has to commit a
-  // group for each, be it empty: its groups say when a buffer may be overwritten.
+  // The same where leave(buffer, thread) stores what is now in the buffer: grouped_persistent has
+  // another way. Thread 0 has to commit a group for each, be it empty: its groups say when a buffer
+  // may be overwritten.
   template <int kBuffers, class Leave>
   __device__ __forceinline__ void store(int panel, T* buffers, int warpgroup, Leave leave) const {
     T* buffer = buffers + panel % kBuffers * c_panel<T>::kElements;
