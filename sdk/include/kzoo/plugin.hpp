@@ -44,9 +44,9 @@
 //     static constexpr kzoo::granularity granularity{.m = 128, .n = 128, .k = 32, .row_bytes = 16};
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static const char* supports(const kzoo_device&);       // for reasons of the device only
-//     static constexpr const char* not_simulated = "it uses inline PTX";  // only CUDA devices run
-//     it static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&); tiled(const
-//     kzoo_problem&, const kzoo_device&);        // once per problem; may throw
+//     static constexpr const char* not_simulated = "it uses inline PTX";  // only for CUDA devices
+//     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
+//     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
 //
 // Errors: throw kzoo::error, or anything derived from std::exception. It reaches the runner as a
 // status and a sentence.
