@@ -41,9 +41,9 @@ __device__ __forceinline__ void produce(const maps_of<G, Tile>& maps,
       auto* const stage = stages + state.stage * Smem::kStage;
       const int k = k_tile * Tile::kBK;
       sync.full[state.stage].arrive_and_expect(Smem::kStageBytes);  // from both blocks
-      load_part<a_part, false, 2>(maps.a, stage, row0, k, sync.full[state.stage]);
+      load_part<a_part, false, 2>(maps.a, stage, row0, k, sync.full[state.stage]);  // for itself
       load_part<b_part, true, 2>(maps.b, Smem::b_of(stage) + Smem::b_tile::offset(half, 0),
-                                 col0 + half, k, sync.full[state.stage]);
+                                 col0 + half, k, sync.full[state.stage]);  // for both
     }
   });
 }
