@@ -514,6 +514,12 @@ def _options(words: list[str]) -> argparse.Namespace:
         help="instead: a problem of KernelBench (.py), a task.yml of gpu-mode, or a definition (.json)",
     )
     parser.add_argument("--workloads", type=Path, help="of the definition (.jsonl)")
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        help="of the benchmark's problem: a precision that is enough, such as tf32",
+    )
     parser.add_argument("--baseline", help="default: the experiment's")
     parser.add_argument("--device", help="cuda:0,cuda:1: a worker for each; default: the experiment's")
     parser.add_argument("--verify", default="full", help="quick, full or paranoid; default: full")
@@ -529,6 +535,8 @@ def _options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--most-clients", type=int, default=1000, help="at a time; default: 1000")
     parser.add_argument("--kept", type=int, default=100_000, help="results; default: the last 100000")
     options = parser.parse_args(words)
+    if options.allow and options.benchmark is None:
+        parser.error("--allow is for a --benchmark; an experiment says it itself: allow = [...]")
     options.devices = options.device.split(",") if options.device else [None]
     return options
 
@@ -574,7 +582,7 @@ def _problem(options: argparse.Namespace) -> Problem | None:
     if options.benchmark is None:
         return None
     try:
-        return read_problem(options.benchmark, options.workloads)
+        return read_problem(options.benchmark, options.workloads, allow=options.allow)
     except (_program.Error, OSError) as fault:
         raise Misconfigured(str(fault)) from None
 

@@ -31,6 +31,13 @@ MOST_BYTES = 100_000
 BARE = "__global__ void f() {}\n"  # refused before it is compiled
 MINE = (ROOT / "sdk" / "template" / "mine.cu").read_text()
 HANGS = MINE.replace("float sum = 0;", "float sum = 0; while (true) sum += 1;")
+TF32 = """// kzoo: entry=f precision=tf32 layouts=nt grid=N,M block=1 arguments=N,K,A,B,C
+__global__ void f(int N, int K, const float* A, const float* B, float* C) {
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += A[blockIdx.y * K + k] * B[blockIdx.x * K + k];
+  C[blockIdx.y * N + blockIdx.x] = sum;
+}
+"""
 EXPERIMENT = """plugins = ["serial"]
 [problem]
 sizes = [16]
@@ -222,7 +229,8 @@ class Clients(Service):
     def test_submissions_to_a_benchmark(self) -> None:
         files = ROOT / "python" / "tests" / "definitions"
         options = ["--benchmark", str(files / "projection.json"), "--workloads", str(files / "projection.jsonl")]
-        self.start(*options)
+        self.assertIn("tf99", self.refused(*options, "--allow", "tf99")[1])
+        self.start(*options, "--allow", "tf32")
         solution = json.loads((files / "projection_solution.json").read_text())
         solution["spec"] |= {"entry_point": "a.py::run", "language": "triton"}
         text = "def run(A, B):\n    return A @ B.T\n"
@@ -240,6 +248,8 @@ class Clients(Service):
                 judgement = self.result(answer["id"])["judgement"]
                 self.assertEqual(judgement["status"], status, judgement)
                 self.assertIn(words, judgement["reason"])
+        found = self.result(self.submit("low", TF32)[1]["id"])["judgement"]
+        self.assertEqual((found["status"], found["precisions"]), ("PASSED", ["tf32"]), found)
         self.assertEqual(self.ask("POST", "/judgements", {"source": "x", "solution": {}})[0], 400)
         self.assertEqual(self.ask("POST", "/judgements", {"manifest": "x"})[0], 400)
 
@@ -328,6 +338,7 @@ class Settings(Service):
         for words, code, why in (
             (["--problems", "nosuch"], 2, "nosuch"),
             (["--baseline", "nosuch:one"], 2, "names no plugin"),
+            (["--allow", "tf32"], 2, "--allow is for a --benchmark"),
             (["--token-file", "none"], 2, "--token-file cannot be read"),
             (["--data", "none/judgements.sqlite"], 5, "none/judgements.sqlite"),
             (["--port", "1000000"], 2, "it cannot listen"),
