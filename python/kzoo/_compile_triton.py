@@ -24,6 +24,7 @@ _PROGRAM = (
     "from kzoo._compile_triton import main; main(pathlib.Path(sys.argv[2]))"
 )
 _LONGEST = 4000  # characters of an error
+_COMPILER_FAILED = 6  # compile::kCompilerFailed
 
 
 class Failed(Exception):
@@ -40,11 +41,12 @@ def compiled(request: dict[str, Any]) -> CompiledKernel:
         (Path(folder) / _REQUEST).write_text(json.dumps(request), encoding="utf-8")
         module = str(Path(__file__).resolve().parents[1])
         ran = call(["__compiler", folder, sys.executable, "-c", _PROGRAM, module, folder])
-        if ran.code > 1:  # the judge cannot compile
+        file = Path(folder) / _ANSWER
+        if ran.code not in (0, _COMPILER_FAILED) or not file.exists():  # the judge cannot compile
             raise ran.error()
         try:
-            answer = json.loads((Path(folder) / _ANSWER).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            answer = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:
             raise Failed(f"Triton has ended without a kernel: {ran.err[-_LONGEST:]}") from None
     if "missing" in answer:
         raise NoTriton(answer["missing"])
@@ -58,7 +60,7 @@ def _answer(request: dict[str, Any], folder: Path) -> dict[str, str]:
     file.write_text(request["text"], encoding="utf-8")
     try:
         import triton  # noqa: F401
-    except ImportError as fault:
+    except Exception as fault:  # one that is here in part fails in many ways
         return {"missing": f"Triton cannot be imported (pip install triton): {fault}"}
     try:
         spec = importlib.util.spec_from_file_location("submission", file)
@@ -75,6 +77,7 @@ def _answer(request: dict[str, Any], folder: Path) -> dict[str, str]:
 
 
 def main(folder: Path) -> None:
+    (folder / _ANSWER).touch()  # what ends it from here on is the kernel's doing
     os.environ["TRITON_CACHE_DIR"] = str(folder / "cache")  # it can write nowhere else
     request = json.loads((folder / _REQUEST).read_text(encoding="utf-8"))
     (folder / _ANSWER).write_text(json.dumps(_answer(request, folder)), encoding="utf-8")

@@ -228,7 +228,7 @@ int compiler_main(const std::filesystem::path& folder, const std::vector<std::st
   fmt::print(stderr, "{}", ran.output);
   if (ran.code == 0 && !ran.hung) return 0;
   fmt::print(stderr, "the compiler {}\n", process::how_it_failed(ran, kMostSeconds));
-  return 1;
+  return kCompilerFailed;
 }
 
 std::string hints(std::string_view device, std::string_view file, std::string_view source,

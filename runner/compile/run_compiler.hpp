@@ -17,9 +17,10 @@ process::command_result run_compiler(const std::vector<std::string>& command,
                                      const std::filesystem::path& folder, double timeout_seconds);
 
 // The hidden command `runner __compiler FOLDER COMMAND…`: run_compiler() for a program beside this
-// one whose compiler reads an author's text. Prints the output on stderr. Returns 0, or 1 where the
-// text does not compile; throws as run_compiler() does.
+// one whose compiler reads an author's text. Prints the output on stderr. Returns 0, or
+// kCompilerFailed where the compiler fails; throws as run_compiler() does.
 inline constexpr std::string_view kCompilerCommand = "__compiler";
+inline constexpr int kCompilerFailed = 6;  // no exit code of an error of the program
 int compiler_main(const std::filesystem::path& folder, const std::vector<std::string>& command);
 
 // Notes on why a source does not compile, a line each, where the compiler does not say it; or "".
