@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,7 +19,7 @@ from ._device_code import request
 from ._problem import Problem
 from ._program import BadInput
 from ._sources import Kernel, Sources, is_text
-from ._submission import ExtensionCall, SubmissionReader, entry_of
+from ._submission import ExtensionCall, SubmissionReader
 from ._values import UNREADABLE, Unread
 from ._verdict import ProblemVerdict, Status, Verdict, judge, refusal
 
@@ -40,6 +41,13 @@ class Refused(Exception):
         super().__init__(reason)
         self.status = status
         self.check = check
+
+
+class _NoPython(Refused):
+    """A text that is no Python, or has no function or model of the name."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("UNSUPPORTED", "submission", reason)
 
 
 def judge_submission(
@@ -82,12 +90,16 @@ def kernel_of(
     if isinstance(submission, Mapping) or Path(_as_name(submission)).suffix == ".json":
         return _of_solution(problem, as_document(submission), sources, arch)
     if is_text(submission):
-        text, name, is_python = str(submission), "submission", _is_python(str(submission))
+        text, name, suffix = str(submission), "submission", ""
     else:
         file = Path(str(submission))
-        text, name, is_python = file.read_text(encoding="utf-8"), file.stem, file.suffix == ".py"
-    if is_python:
-        return _of_python(problem, text, entry, name, sources, arch)
+        text, name, suffix = file.read_text(encoding="utf-8"), file.stem, file.suffix
+    if suffix in ("", ".py"):
+        try:
+            return _of_python(problem, text, entry, name, sources, arch)
+        except _NoPython:
+            if suffix:
+                raise
     return _of_cuda(problem, f"{_plain(name)}.cu", {f"{_plain(name)}.cu": text}, "", sources)
 
 
@@ -184,29 +196,28 @@ def _plain(name: str) -> str:
     return re.sub(r"\W", "_", name) or "submission"
 
 
-def _is_python(text: str) -> bool:
-    try:
-        entry_of(text)
-    except Unread:
-        return False
-    return True
-
-
 def _of_python(
     problem: Problem, text: str, entry: str, name: str, sources: Sources, arch: int
 ) -> Kernel:
     try:
         reader = SubmissionReader(text, problem)
-        start = reader.read(entry_of(text, entry), problem.packs)
+        function = reader.entry(entry)
+    except (Unread, *UNREADABLE) as fault:
+        raise _NoPython(str(fault)) from None
+    try:
+        start = reader.read(function, problem.packs)
         if isinstance(start, ExtensionCall):
             file = f"{_plain(name)}.cu"
             header = "" if "torch/" in start.source else "#include <torch/extension.h>\n"
             return _of_cuda(problem, file, {file: header + start.source}, start.function, sources)
-        return compiled(request(reader, start, arch))
+        asked = request(reader, start, arch)
     except (Unread, *UNREADABLE) as fault:
         raise Refused("UNSUPPORTED", "submission", str(fault)) from None
+    try:
+        return replace(compiled(asked), note=start.note)
     except Failed as fault:
-        raise Refused("COMPILE_ERROR", "compile", str(fault)) from None
+        reason = "\n".join(filter(None, (str(fault), start.note)))
+        raise Refused("COMPILE_ERROR", "compile", reason) from None
     except NoTriton as fault:
         raise Refused("JUDGE_ERROR", "judge", str(fault)) from None
 

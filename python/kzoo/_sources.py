@@ -19,6 +19,7 @@ class CompiledKernel:
     name: str
     code: bytes = field(repr=False)  # a cubin, called NAME.cubin in the manifest
     manifest: str
+    note: str = ""  # for the reason of its verdict
 
     def save(self, folder: str | Path = ".") -> Path:
         """Writes both; returns the manifest's path, which is the kernel for the program."""

@@ -68,6 +68,8 @@ class TritonCall:
     arguments: dict[str, int | str]
     constants: dict[str, Any]
     options: dict[str, int] = field(default_factory=dict)
+    note: str = ""
+    """Of other starts that there are."""
 
 
 Start = ExtensionCall | TritonCall
@@ -105,6 +107,13 @@ class SubmissionReader(Reader):
         if of.ranks.get(role, 2) > 2:  # one batch of rows, where all have the same B
             outer = (Size("batch"),) if of.has_batch else (1,) * (of.ranks[role] - 2)
         return Tensor(role, of.types[role], (*outer, rows, columns))
+
+    def entry(self, asked: str = "") -> str:
+        """The function or model that is asked for, or the one that benchmarks call."""
+        for name in (asked,) if asked else ("ModelNew", "custom_kernel", "run"):
+            if isinstance(self.global_named(name), Function | Class):
+                return name
+        raise Unread(None, f"it has no {asked or 'ModelNew, custom_kernel or run'}")
 
     def read(self, name: str, is_packed: bool) -> Start:
         """Of the function, or of the model's forward. `is_packed`: its tensors are in a tuple."""
@@ -328,11 +337,11 @@ class SubmissionReader(Reader):
         assert isinstance(function, ast.FunctionDef)
         places = [*function.args.posonlyargs, *function.args.args]
         options = {key: named.pop(key) for key in _OPTIONS if key in named}
-        tuned, more = self._first_configuration(function)
+        tuned, more, note = self._first_configuration(function)
         values = dict(zip((one.arg for one in places), given, strict=False)) | tuned | named
         for one, value in zip(places[::-1], function.args.defaults[::-1], strict=False):
             values.setdefault(one.arg, self.value(value, {}))
-        start = TritonCall(function.name, [], {}, {}, more | options)
+        start = TritonCall(function.name, [], {}, {}, more | options, note)
         for one in places:
             if one.arg not in values:
                 raise Unread(node, f"the kernel's parameter '{one.arg}' gets nothing")
@@ -373,8 +382,8 @@ class SubmissionReader(Reader):
 
     def _first_configuration(
         self, function: ast.FunctionDef
-    ) -> tuple[dict[str, Any], dict[str, int]]:
-        """Of @triton.autotune: constants and options."""
+    ) -> tuple[dict[str, Any], dict[str, int], str]:
+        """Of @triton.autotune: constants, options, and a note on the others."""
         for one in function.decorator_list:
             path = decorated(one, self)
             if path == "triton.jit":
@@ -383,9 +392,12 @@ class SubmissionReader(Reader):
                 raise Unread(one, "such a decorator is not read")
             for word in one.keywords:
                 if word.arg == "configs" and isinstance(word.value, ast.List) and word.value.elts:
-                    return self._configuration(word.value.elts[0])
+                    first, *others = word.value.elts
+                    count = f"of {1 + len(others)} configurations of @triton.autotune"
+                    note = f"{count}, the first was judged: {ast.unparse(first)}" if others else ""
+                    return *self._configuration(first), note
             raise Unread(one, "its configurations are no list")
-        return {}, {}
+        return {}, {}, ""
 
     def _configuration(self, node: ast.expr) -> tuple[dict[str, Any], dict[str, int]]:
         if (
@@ -449,12 +461,3 @@ _TENSOR_METHODS: Mapping[str, Callable[..., Any]] = {
     "cuda": _as_it_is, "detach": _as_it_is, "to": _converted,
     "numel": lambda node, of: _product_of(of.shape), "dim": lambda node, of: len(of.shape), "is_contiguous": lambda node, of: not of.transposed,
 }  # fmt: skip
-
-
-def entry_of(source: str, asked: str = "") -> str:
-    """The function or model that is asked for, or the one that benchmarks call."""
-    reader = Reader(source)
-    for name in (asked,) if asked else ("ModelNew", "custom_kernel", "run"):
-        if isinstance(reader.global_named(name), Function | Class):
-            return name
-    raise Unread(None, f"it has no {asked or 'ModelNew, custom_kernel or run'}")

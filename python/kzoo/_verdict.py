@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from . import _program
 from ._program import Tier
-from ._sources import JitFunction, Kernel, Sources, as_list
+from ._sources import CompiledKernel, JitFunction, Kernel, Sources, as_list
 from ._triton import triton_kernel
 
 _SCHEMA = "kzoo.judgement/1"
@@ -99,8 +99,7 @@ def _problem(d: dict[str, Any]) -> ProblemVerdict:
     return ProblemVerdict(**known)
 
 
-def _verdict(line: str) -> Verdict:
-    d = json.loads(line)
+def _verdict(d: dict[str, Any]) -> Verdict:
     if d["schema"] != _SCHEMA:
         raise _program.Error(f"the program answers with {d['schema']}, and this reads {_SCHEMA}")
     return Verdict(
@@ -129,7 +128,7 @@ def refusal(
         "speedup": None, "calls": [], "not_checked": [], "problems": [], "library": None,
         "sha256": None, "command": "", "wall_seconds": 0.0,
     }  # fmt: skip
-    return _verdict(json.dumps(document))
+    return _verdict(document)
 
 
 def judge_files(
@@ -157,10 +156,13 @@ def judge_files(
         words += ["--explain"] if explain else []
         show = _program.shows_progress() if progress is None else progress
         ran = _program.call(words, progress=show, timeout=timeout, stop=stop)
-    verdicts = [_verdict(line) for line in ran.out.split("\n") if line]
-    if len(verdicts) != len(files):
+    documents = [json.loads(line) for line in ran.out.split("\n") if line]
+    if len(documents) != len(files):
         raise ran.error()
-    return verdicts
+    for kernel, document in zip(kernels, documents, strict=True):
+        if isinstance(kernel, CompiledKernel) and kernel.note:
+            document["reason"] = "; ".join(filter(None, (document["reason"], kernel.note)))
+    return [_verdict(document) for document in documents]
 
 
 def judge_all(

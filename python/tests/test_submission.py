@@ -10,6 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
@@ -240,7 +241,15 @@ class Reading(Base):
         assert isinstance(start, TritonCall)
         self.assertEqual(start.grid, ["(ceil_div(M, 16) * 2)"])
         self.assertEqual(start.constants, {"BM": 16, "BN": 32, "BK": 16})
-        self.assertEqual(start.options, {"num_warps": 2})
+        self.assertEqual((start.options, start.note), ({"num_warps": 2}, ""))
+        several = TRITON.replace("num_warps=2)]", "num_warps=2), triton.Config({})]")
+        start = self.start(several, problem)
+        self.assertEqual(start.constants["BN"], 32)
+        self.assertEqual(
+            start.note,
+            "of 2 configurations of @triton.autotune, the first was judged: "
+            "triton.Config({'BM': 16, 'BN': 32}, num_warps=2)",
+        )
         asked = request(SubmissionReader(TRITON, problem), start, 90)
         self.assertEqual(asked["options"]["arguments"]["N"], "N")  # of all problems it is 40
         self.assertEqual(asked["options"]["multiples_of_16"], ["M"])
@@ -327,13 +336,34 @@ class Judged(Base):
             self.assertEqual(_judge.main(["--benchmark", str(python), str(python)]), 2)
         self.assertIn("it has no class 'Model'", err.getvalue())
 
+    def test_a_compiler_that_cannot_be_asked_is_the_judges_fault(self) -> None:
+        for code in (1, 6):  # before it has looked at the kernel
+            program = self.file(f"#!/bin/sh\necho it is broken >&2; exit {code}\n", "program")
+            program.chmod(0o700)
+            with (
+                self.subTest(code),
+                mock.patch.dict(os.environ, KZOO_RUNNER=str(program)),
+                self.assertRaisesRegex(kzoo.Error, "it is broken"),
+            ):
+                kzoo.judge_submission(self.problem(**NT), TRITON, device="cpu")
+
+    def test_a_note_on_the_kernel_is_in_the_reason(self) -> None:
+        kernel = kzoo.CompiledKernel("mine", b"no cubin", 'kernel = "mine.cubin"\n', "the first")
+        verdict = kzoo.judge(kernel, problems=self.problem().problems, device="cpu")
+        self.assertEqual(verdict.document["reason"], verdict.reason)
+        self.assertTrue(verdict.reason.endswith("; the first"), verdict)
+
     @unittest.skipUnless(importlib.util.find_spec("triton"), "Triton is not installed")
     def test_a_kernel_of_triton(self) -> None:
         verdict = kzoo.judge_submission(self.problem(**NT), TRITON, tier="quick", device="cpu")
         self.assertIn("only one for cuda", verdict.reason)
-        broken = TRITON.replace("tl.zeros((BM, BN)", "tl.zeros((BM, K)")
+        several = TRITON.replace("num_warps=2)]", "num_warps=2), triton.Config({})]")
+        verdict = kzoo.judge_submission(self.problem(**NT), several, tier="quick", device="cpu")
+        self.assertIn("one for cuda; of 2 configurations", verdict.reason)
+        broken = several.replace("tl.zeros((BM, BN)", "tl.zeros((BM, K)")
         verdict = kzoo.judge_submission(self.problem(**NT), broken, tier="quick", device="cpu")
         self.assertEqual(verdict.status, "COMPILE_ERROR")
+        self.assertIn("of 2 configurations", verdict.reason)
 
     @unittest.skipIf(importlib.util.find_spec("triton"), "Triton is installed")
     def test_without_triton_the_kernel_is_not_to_blame(self) -> None:
