@@ -11,10 +11,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, NoReturn
+
+from ._sources import as_list
 
 Tier = Literal["quick", "full", "paranoid"]
 """How much is checked: docs/verdicts.md."""
@@ -104,15 +106,18 @@ class Ran:
 
 
 def common_options(
-    device: str | None, tier: str | None, baseline: str | None, build_args: Sequence[str]
+    device: str | None,
+    tier: str | None,
+    baseline: str | None,
+    build_args: str | Iterable[str],
 ) -> list[str]:
     """What several commands are told alike."""
     words = []
     for flag, value in (("--device", device), ("--verify", tier), ("--baseline", baseline)):
         if value is not None:
             words += [flag, value]
-    if build_args:
-        words.append(f"--build-args={' '.join(build_args)}")
+    if given := as_list(build_args):
+        words.append(f"--build-args={' '.join(given)}")
     return words
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,29 +120,39 @@ def run(
     tier: Tier | None = None,
     layouts: str | Iterable[str] = (),
     batches: int | Iterable[int] = (),
-    build_args: Sequence[str] = (),
+    build_args: str | Iterable[str] = (),
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Runs an experiment: its name, its file, or its text. Kernels that fail are part of the result.
+    """Runs an experiment. Kernels that are wrong or crash are part of the result.
 
-    What is given replaces what the experiment says. One of a kind needs no list.
+    What is given replaces what the experiment says; what is empty or None does not. One plugin,
+    size, layout or batch needs no list.
 
     Parameters:
-        plugins: names ("naive:32x32"), paths, CUDA source as text, or what `triton_kernel` makes.
-        sizes: 64, "64x32x16", or (64, 32, 16) in a list: M, N and K.
-        device: "auto", "cpu", "cuda" or "cuda:N".
-        tier: how much is checked.
-        layouts: "nn", "nt", "tn", "tt": which of A and B are transposed.
-        batches: numbers of products.
-        build_args: more options of the compiler.
-        timeout: in seconds, after which `TimedOut` is raised; None: no limit.
-        progress: whether what the program says is shown; default: in a terminal or a notebook.
+        experiment: its name or its file, or its text, with a line break in it
+            (docs/experiments.md).
+        plugins: names ("naive", "naive:32x32"), paths with a slash or a suffix, CUDA source as a
+            `str` with a line break in it, or what `triton_kernel` makes.
+        sizes: 64, "64x32x16", or in a list (64, 32, 16): M, N and K. A tuple alone is three sizes.
+        device: "auto", "cpu" (the simulator), "cuda" or "cuda:N".
+        tier: "quick", "full" or "paranoid": how much is checked (docs/verdicts.md).
+        layouts: "nn", "nt", "tn" or "tt": whether A, and whether B, is transposed in memory.
+        batches: how many products there are in each problem.
+        build_args: more options of the compiler: "-DTILE=64", or a list of them.
+        timeout: seconds, for compiling and running. None: no limit.
+        progress: whether the program's messages are shown on stderr. None: in a terminal or a
+            notebook.
+
+    Returns:
+        A `Result`: `cells`, `best()`, `table()`, `to_pandas()` and more.
 
     Raises:
         BadInput: the experiment or an option is wrong, or a source does not compile.
         NoSuchDevice: the device is not there.
+        NotWritten: there is no room for what the compiler or the program writes.
         TimedOut: it took longer than `timeout`.
+        Error: the program is not here, or has failed. All of the above are such errors.
     """
     with Sources() as sources:
         words = ["run", sources.experiment(experiment)]

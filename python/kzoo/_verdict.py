@@ -138,7 +138,7 @@ def judge_files(
     tier: Tier,
     device: str | None,
     baseline: str | None,
-    build_args: Sequence[str],
+    build_args: str | Iterable[str],
     device_code_only: bool,
     explain: bool,
     timeout: float | None,
@@ -172,7 +172,7 @@ def judge_all(
     tier: Tier = "full",
     device: str | None = None,
     baseline: str | None = None,
-    build_args: Sequence[str] = (),
+    build_args: str | Iterable[str] = (),
     device_code_only: bool = False,
     explain: bool = False,
     timeout: float | None = None,
@@ -182,7 +182,8 @@ def judge_all(
 
     As many sources as there are processors are compiled at once, and none while a kernel is timed.
 
-    `judge` describes the parameters and exceptions. `timeout` is for all kernels together.
+    `judge` describes the parameters and exceptions. `timeout` is for all kernels together. Functions
+    of `@triton.jit` are given as what `triton_kernel` makes of them.
     """
     return judge_files(
         as_list(kernels),
@@ -205,37 +206,48 @@ def judge(
     tier: Tier = "full",
     device: str | None = None,
     baseline: str | None = None,
-    build_args: Sequence[str] = (),
+    build_args: str | Iterable[str] = (),
     device_code_only: bool = False,
     explain: bool = False,
     timeout: float | None = None,
     progress: bool | None = None,
     **launch: Any,
 ) -> Verdict:
-    """The verdict on one kernel. A kernel that fails has a verdict, and raises nothing.
+    """The verdict on one kernel. A kernel that does not compile, crashes or is wrong has one, too.
+
+    `judge_all` takes several kernels.
 
     Parameters:
-        kernel: a path, CUDA source as text (with a line break in it), what `triton_kernel` makes,
-            or a function of `@triton.jit`.
-        problems: an experiment: its name, its file, or its text (docs/experiments.md). Where it is
-            "quick", a kernel without alpha or beta is judged with alpha = 1 and beta = 0.
-        tier: how much is checked.
-        device: "auto", "cpu", "cuda" or "cuda:N"; default: the experiment's.
-        baseline: the kernel that speedups are over, such as "cublas:fp32"; default: the
-            experiment's.
-        build_args: more options of the compiler.
-        device_code_only: refuses kernels with host code of their own. It needs a GPU.
-        explain: searches a wrong kernel's memory accesses for the cause, in the simulator, which
-            compiles it once more.
-        timeout: in seconds, after which `TimedOut` is raised; None: no limit.
-        progress: whether what the program says is shown; default: in a terminal or a notebook.
-        launch: of a function of `@triton.jit`, the parameters of `triton_kernel`: grid, constants.
+        kernel: a path (`str` or `Path`), CUDA source as a `str` with a line break in it, what
+            `triton_kernel` makes, or a function of `@triton.jit`.
+        problems: an experiment (docs/experiments.md): its name or its file, or its text, with a
+            line break in it. With "quick", what a kernel declines of alpha, beta and padded rows is
+            left out.
+        tier: "quick", "full" or "paranoid": how much is checked (docs/verdicts.md).
+        device: "auto", "cpu" (the simulator), "cuda" or "cuda:N". None: the experiment's.
+        baseline: the kernel that speedups are over, such as "cublas:fp32". None: the
+            experiment's, and without one there is no speedup.
+        build_args: more options of the compiler: "-DTILE=64", or a list of them.
+        device_code_only: whether kernels with host code of their own are refused. It needs a GPU.
+        explain: whether a wrong kernel's memory accesses are searched for the cause, in the
+            simulator, for which it is compiled once more.
+        timeout: seconds, for compiling and judging. None: no limit.
+        progress: whether the program's messages are shown on stderr. None: in a terminal or a
+            notebook.
+        launch: of a function of `@triton.jit`, the parameters of `triton_kernel`: `grid`,
+            `constants`, `types`, …
+
+    Returns:
+        A `Verdict`: `status`, `reason`, `speedup`, `problems` and more; `passed` and `reward()`.
 
     Raises:
-        BadInput: the experiment, the baseline or an option is wrong.
+        BadInput: a file is not there; the experiment, the baseline or an option is wrong.
         NoSuchDevice: the device is not there.
         TimedOut: it took longer than `timeout`.
-        Error: the program is not here, or has failed.
+        Error: the program is not here, or has failed. The three above are such errors.
+        TypeError: `launch` is given for what is no function of `@triton.jit`.
+        ValueError: `launch` does not fit the function. If Triton cannot compile it, Triton's own
+            exception is raised.
     """
     if callable(kernel):
         kernel = triton_kernel(kernel, **launch)
@@ -261,17 +273,23 @@ def compile(
     *,
     arch: str | Iterable[str] = (),
     device: Literal["cuda", "cpu"] = "cuda",
-    build_args: Sequence[str] = (),
+    build_args: str | Iterable[str] = (),
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> Path:
     """Compiles a kernel to a library, which `judge` and `run` take. It needs no GPU.
 
     Parameters:
-        kernel: a path, CUDA source as text, or what `triton_kernel` makes.
+        kernel: a path, CUDA source as a `str` with a line break in it, or what `triton_kernel`
+            makes.
         out: the folder of the library, which is made where it is not there.
-        arch: compute capabilities: "90a", "80-real"; default: what the source says.
-        timeout: in seconds; None: no limit.
+        arch: compute capabilities: "90a", or a list, ["80-real", "90a"]. Empty: what the source
+            says.
+        device: "cuda" or "cpu" (the simulator): where the library is to run.
+        build_args, timeout, progress: as of `judge`.
+
+    Returns:
+        The library's path.
 
     Raises:
         BadInput: it does not compile; the message is the compiler's.

@@ -92,6 +92,12 @@ class Judging(unittest.TestCase):
         with self.assertRaisesRegex(kzoo.BadInput, "on the cpu device a kernel is host code"):
             kzoo.judge(MINE, problems=EXPERIMENT, device="cpu", device_code_only=True)
 
+    def test_an_option_of_the_compiler_needs_no_list(self) -> None:
+        text = MINE + "#if WORD != 4\n#error it is not said\n#endif\n"
+        for given in ("-DWORD=4", ["-DWORD=4"]):
+            verdict = kzoo.judge(text, problems=EXPERIMENT, tier="quick", device="cpu", build_args=given)
+            self.assertTrue(verdict.passed, verdict)
+
     def test_no_kernels_have_no_verdicts(self) -> None:
         self.assertEqual(kzoo.judge_all([]), [])
 
@@ -179,7 +185,7 @@ KZOO_PLUGIN("steps", "A product", kzoo::variant<steps>("all", "STEP rows"));
         source = stored("steps.cpp", self.SPACE)
         problems = '[problem]\nsizes = ["6x5x4"]\nbeta = 0.5\n'
         tuned = kzoo.tune(
-            source, problems=problems, device="cpu", budget="20s", baseline="serial:ikj"
+            source, problems=problems, device="cpu", budget=20, baseline="serial:ikj"
         )
         self.assertEqual(["6x5x4 f32 beta=0.5"], list(tuned.best()))
 
