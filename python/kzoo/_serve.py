@@ -521,7 +521,9 @@ def _options(words: list[str]) -> argparse.Namespace:
         help="of the benchmark's problem: a precision that is enough, such as tf32",
     )
     parser.add_argument("--baseline", help="default: the experiment's")
-    parser.add_argument("--device", help="cuda:0,cuda:1: a worker for each; default: the experiment's")
+    parser.add_argument(
+        "--device", help="cuda:0,cuda:1, or cpu,cpu: a worker for each; default: the experiment's"
+    )
     parser.add_argument("--verify", default="full", help="quick, full or paranoid; default: full")
     parser.add_argument(
         "--device-code-only", action="store_true", help="refuse kernels with host code of their own"
@@ -538,6 +540,9 @@ def _options(words: list[str]) -> argparse.Namespace:
     if options.allow and options.benchmark is None:
         parser.error("--allow is for a --benchmark; an experiment says it itself: allow = [...]")
     options.devices = options.device.split(",") if options.device else [None]
+    gpus = ["cuda:0" if name == "cuda" else name for name in options.devices if name != "cpu"]
+    if len(set(gpus)) < len(gpus):
+        parser.error("--device names a GPU twice: two judges on it disturb each other's verdicts")
     return options
 
 

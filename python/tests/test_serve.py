@@ -339,6 +339,7 @@ class Settings(Service):
             (["--problems", "nosuch"], 2, "nosuch"),
             (["--baseline", "nosuch:one"], 2, "names no plugin"),
             (["--allow", "tf32"], 2, "--allow is for a --benchmark"),
+            (["--device", "cuda,cuda:0"], 2, "--device names a GPU twice"),
             (["--token-file", "none"], 2, "--token-file cannot be read"),
             (["--data", "none/judgements.sqlite"], 5, "none/judgements.sqlite"),
             (["--port", "1000000"], 2, "it cannot listen"),
