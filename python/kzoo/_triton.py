@@ -199,17 +199,36 @@ def triton_kernel(
 ) -> CompiledKernel:
     """Compiles a function of `@triton.jit`, for `judge`, `run` or `save`. It needs no GPU.
 
-    `constants`: the values of its `tl.constexpr` parameters. `arguments`: what the others get, as
-    in docs/compiled-kernels.md, "lda" or "ceil_div(K, BK):i64"; those that are called A, B, C, M,
-    N, K (or in small letters), lda, ldb, ldc, alpha and beta get these, and so do a_ptr, stride_am
-    and the others of Triton's tutorials. `grid`: expressions, or a function of the constants, in
-    which M, N, K, lda, ldb and ldc are the problem's. `epilogue`: "bias + relu", what
-    the kernel does to the product; its operands are arguments, too. `scale_block_a`, "1x128", and
-    `scale_block_b`: blocks that have a scale, so that scale_a and scale_b are arguments. `groups`:
-    rows are in groups, and `offsets` and "groups", their number, are. `multiples_of_16`:
-    parameters that Triton may rely on to be such, so that other problems are declined. `manifest`:
-    more of its keys, {"precision": "tf32"} for products of fp32 by `tl.dot` as it is. `options`:
-    more of Triton's.
+    Parameters:
+        function: of `@triton.jit`; of one under `@triton.autotune` its `.fn`.
+        grid: the blocks along x, y and z: a number or an expression in the problem's sizes,
+            "ceil_div(M, BM)", or a list of them; or, as in Triton, a function of the constants, in
+            which M, N, K, lda, ldb and ldc are the problem's.
+        constants: the values of its `tl.constexpr` parameters: {"BM": 128}.
+        arguments: what its other parameters get (docs/compiled-kernels.md): {"tiles":
+            "ceil_div(K, BK):i64"}. Those that are called A, B, C, M, N, K (or in small letters),
+            lda, ldb, ldc, alpha and beta get these, and so do a_ptr, stride_am and the others of
+            Triton's tutorials.
+        types: of the elements of A, B and C: "bf16", "bf16->f32", "e4m3*e5m2->bf16".
+        epilogue: what the kernel does to the product, "bias + relu"; its operands are arguments,
+            too.
+        scale_block_a, scale_block_b: blocks of A and of B that have a scale, "1x128", so that
+            scale_a and scale_b are arguments.
+        groups: whether rows are in groups, so that `offsets` and `groups`, their number, are
+            arguments.
+        arch: the compute capability: 90 for an H100 or H200.
+        num_warps, num_stages: as in `triton.Config`.
+        multiples_of_16: parameters that Triton may rely on to be such: ["N", "K", "lda"]. Other
+            problems are declined.
+        name: what the kernel is called. None: as the function.
+        manifest: more of its keys: {"precision": "tf32"} for products of fp32 by `tl.dot` as it is.
+        options: more of Triton's.
+
+    Raises:
+        Error: Triton is not here.
+        TypeError: it is no function of `@triton.jit`.
+        ValueError: constants, arguments or types do not fit the function. If Triton cannot compile
+            it, Triton's own exception is raised.
     """
     try:
         import triton
