@@ -11,6 +11,8 @@ import json
 import os
 import sys
 import tempfile
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +37,22 @@ class NoTriton(Exception):
     """Triton is not here."""
 
 
-def compiled(request: dict[str, Any]) -> CompiledKernel:
+@dataclass(frozen=True)
+class Compiling:
+    """For which compute capability, for how many seconds, and what ends it from another thread."""
+
+    arch: int = 90
+    timeout: float | None = None
+    stop: threading.Event | None = None
+
+
+def compiled(request: dict[str, Any], how: Compiling) -> CompiledKernel:
     """The kernel. Raises Failed where Triton refuses it, NoTriton, and Error where the judge fails."""
     with tempfile.TemporaryDirectory(prefix="kernel-zoo-") as folder:
         (Path(folder) / _REQUEST).write_text(json.dumps(request), encoding="utf-8")
         module = str(Path(__file__).resolve().parents[1])
-        ran = call(["__compiler", folder, sys.executable, "-c", _PROGRAM, module, folder])
+        words = ["__compiler", folder, sys.executable, "-c", _PROGRAM, module, folder]
+        ran = call(words, timeout=how.timeout, stop=how.stop)
         file = Path(folder) / _ANSWER
         if ran.code not in (0, _COMPILER_FAILED) or not file.exists():  # the judge cannot compile
             raise ran.error()

@@ -35,6 +35,7 @@ from pydantic import Field
 
 from . import _program
 from ._benchmarks import read_problem
+from ._compile_triton import Compiling
 from ._problem import Problem
 from ._solution import Refused, kernel_of, refused
 from ._sources import Kernel, Sources
@@ -235,7 +236,9 @@ def _text_of(given: Given) -> str:
     return json.dumps({key: value for key, value in fields.items() if value and key != "name"})
 
 
-def _kernel(problem: Problem | None, name: str, given: dict[str, Any], sources: Sources) -> Kernel:
+def _kernel(
+    problem: Problem | None, name: str, given: dict[str, Any], sources: Sources, how: Compiling
+) -> Kernel:
     """What the program judges. Raises Refused where nothing is, BadInput where it is malformed."""
     if "manifest" in given:
         file = Path(sources.file(given["manifest"], f"{name}.toml"))
@@ -248,7 +251,7 @@ def _kernel(problem: Problem | None, name: str, given: dict[str, Any], sources: 
         (file.parent / code).write_bytes(base64.b64decode(given["code"]))
         return file
     if problem is not None:
-        return kernel_of(problem, given.get("solution") or given["source"] + "\n", sources)
+        return kernel_of(problem, given.get("solution") or given["source"] + "\n", sources, how)
     if "solution" in given:
         raise Refused("UNSUPPORTED", "submission", "this server has no definition that a solution is of")
     return Path(sources.file(given["source"], f"{name}.cu"))
@@ -260,7 +263,8 @@ def _judge(
     with Sources() as sources:
         given = json.loads(source)
         try:
-            kernel = _kernel(options.problem, name, given, sources)
+            how = Compiling(timeout=options.seconds, stop=stop)
+            kernel = _kernel(options.problem, name, given, sources, how)
         except Refused as fault:
             return refused(fault, name, options.verify, device)
         return judge_files(

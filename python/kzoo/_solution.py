@@ -13,17 +13,16 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ._compile_triton import Failed, NoTriton, compiled
+from ._compile_triton import Compiling, Failed, NoTriton, compiled
 from ._definition import Definition, Document, as_document, formatted, lines
 from ._device_code import request
 from ._problem import Problem
-from ._program import BadInput
+from ._program import BadInput, Error, Stopped, TimedOut
 from ._sources import Kernel, Sources, is_text
 from ._submission import ExtensionCall, SubmissionReader
 from ._values import UNREADABLE, Unread
 from ._verdict import ProblemVerdict, Status, Verdict, judge, refusal
 
-_ARCH = 90
 # Host code of these starts kernels that no tensor function can keep on the run's stream.
 _STARTERS = ("cublas", "cudnn", "cudnn_frontend", "cutlass")
 _LANGUAGES = ("cute_dsl", "cutile", "tilelang")
@@ -51,7 +50,7 @@ class _NoPython(Refused):
 
 
 def judge_submission(
-    problem: Problem, submission: Submission, *, entry: str = "", arch: int = _ARCH, **options: Any
+    problem: Problem, submission: Submission, *, entry: str = "", arch: int = 90, **options: Any
 ) -> Verdict:
     """The verdict on what was written for a benchmark's problem, as it stands.
 
@@ -68,11 +67,13 @@ def judge_submission(
 
     Raises:
         BadInput: the solution is in another format, or for another definition.
+        TimedOut: it took longer than `timeout`, which compiling and judging have each.
         Error: the program is not here, or has failed.
     """
     with Sources() as sources:
         try:
-            kernel = kernel_of(problem, submission, sources, entry=entry, arch=arch)
+            how = Compiling(arch, options.get("timeout"))
+            kernel = kernel_of(problem, submission, sources, how, entry)
         except Refused as fault:
             return refused(fault, submission, options.get("tier", "full"), options.get("device"))
         return judge(kernel, problems=problem.problems, **options)
@@ -82,13 +83,12 @@ def kernel_of(
     problem: Problem,
     submission: Submission,
     sources: Sources,
-    *,
+    how: Compiling,
     entry: str = "",
-    arch: int = _ARCH,
 ) -> Kernel:
     """What of a submission is judged. Raises Refused where nothing is."""
     if isinstance(submission, Mapping) or Path(_as_name(submission)).suffix == ".json":
-        return _of_solution(problem, as_document(submission), sources, arch)
+        return _of_solution(problem, as_document(submission), sources, how)
     if is_text(submission):
         text, name, suffix = str(submission), "submission", ""
     else:
@@ -96,7 +96,7 @@ def kernel_of(
         text, name, suffix = file.read_text(encoding="utf-8"), file.stem, file.suffix
     if suffix in ("", ".py"):
         try:
-            return _of_python(problem, text, entry, name, sources, arch)
+            return _of_python(problem, text, entry, name, sources, how)
         except _NoPython:
             if suffix:
                 raise
@@ -197,7 +197,7 @@ def _plain(name: str) -> str:
 
 
 def _of_python(
-    problem: Problem, text: str, entry: str, name: str, sources: Sources, arch: int
+    problem: Problem, text: str, entry: str, name: str, sources: Sources, how: Compiling
 ) -> Kernel:
     try:
         reader = SubmissionReader(text, problem)
@@ -210,15 +210,17 @@ def _of_python(
             file = f"{_plain(name)}.cu"
             header = "" if "torch/" in start.source else "#include <torch/extension.h>\n"
             return _of_cuda(problem, file, {file: header + start.source}, start.function, sources)
-        asked = request(reader, start, arch)
+        asked = request(reader, start, how.arch)
     except (Unread, *UNREADABLE) as fault:
         raise Refused("UNSUPPORTED", "submission", str(fault)) from None
     try:
-        return replace(compiled(asked), note=start.note)
+        return replace(compiled(asked, how), note=start.note)
     except Failed as fault:
         reason = "\n".join(filter(None, (str(fault), start.note)))
         raise Refused("COMPILE_ERROR", "compile", reason) from None
-    except NoTriton as fault:
+    except (TimedOut, Stopped):
+        raise
+    except (NoTriton, Error) as fault:
         raise Refused("JUDGE_ERROR", "judge", str(fault)) from None
 
 
@@ -242,7 +244,9 @@ def _of_cuda(
     return folder / main
 
 
-def _of_solution(problem: Problem, document: Document, sources: Sources, arch: int) -> Kernel:
+def _of_solution(
+    problem: Problem, document: Document, sources: Sources, how: Compiling
+) -> Kernel:
     name = str(document.get("name", "a solution"))
     with formatted(name):
         spec = document["spec"]
@@ -268,7 +272,7 @@ def _of_solution(problem: Problem, document: Document, sources: Sources, arch: i
         why = f"its kernels are in {foreign[0]}; of Python's, those in Triton are compiled ahead of time"
         raise Refused("UNSUPPORTED", "submission", why)
     if main.endswith(".py"):
-        return _of_python(problem, texts[main], function, name, sources, arch)
+        return _of_python(problem, texts[main], function, name, sources, how)
     if foreign := [one for one in starters if re.split(r"\W", one)[0] in _STARTERS]:
         why = f"its host code starts kernels of {foreign[0]}, which only a plugin can (docs/plugins.md)"
         raise Refused("UNSUPPORTED", "submission", why)

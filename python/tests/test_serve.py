@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import resource
+import shlex
 import signal
 import socket
 import subprocess
@@ -37,6 +38,15 @@ __global__ void f(int N, int K, const float* A, const float* B, float* C) {
   for (int k = 0; k < K; ++k) sum += A[blockIdx.y * K + k] * B[blockIdx.x * K + k];
   C[blockIdx.y * N + blockIdx.x] = sum;
 }
+"""
+TRITON = """import torch, triton, triton.language as tl
+@triton.jit
+def f(a, b, c, N, K):
+    tl.store(c, 0.0)
+def run(A, B):
+    C = torch.empty((A.shape[0], 20), device=A.device)
+    f[(1,)](A, B, C, 20, 24)
+    return C
 """
 EXPERIMENT = """plugins = ["serial"]
 [problem]
@@ -252,6 +262,21 @@ class Clients(Service):
         self.assertEqual((found["status"], found["precisions"]), ("PASSED", ["tf32"]), found)
         self.assertEqual(self.ask("POST", "/judgements", {"source": "x", "solution": {}})[0], 400)
         self.assertEqual(self.ask("POST", "/judgements", {"manifest": "x"})[0], 400)
+
+    def test_a_kernel_that_compiles_without_end_is_cancelled(self) -> None:
+        program = self.folder / "program"
+        real = shlex.quote(os.environ.get("KZOO_RUNNER") or str(ROOT / "build/release/bin/runner"))
+        program.write_text(f'#!/bin/sh\n[ $1 = __compiler ] && exec sleep 600\nexec {real} "$@"\n')
+        program.chmod(0o700)
+        files = ROOT / "python" / "tests" / "definitions"
+        options = ["--benchmark", str(files / "projection.json"), "--workloads", str(files / "projection.jsonl")]
+        with mock.patch.dict(os.environ, KZOO_RUNNER=str(program)):
+            self.start(*options)
+        first, second = (self.submit("slow", TRITON)[1]["id"] for _ in range(2))
+        self.running(first)
+        self.assertEqual(self.ask("DELETE", f"/judgements/{first}")[1]["state"], "cancelled")
+        self.running(second)
+        self.assertEqual(self.stop(self.server), 130)
 
     def test_a_signal_that_another_thread_takes_ends_it(self) -> None:
         self.start()

@@ -338,14 +338,13 @@ class Judged(Base):
 
     def test_a_compiler_that_cannot_be_asked_is_the_judges_fault(self) -> None:
         for code in (1, 6):  # before it has looked at the kernel
-            program = self.file(f"#!/bin/sh\necho it is broken >&2; exit {code}\n", "program")
+            says = f"[ $1 = --version ] && echo kernel-zoo 0 && exit; echo it is broken >&2; exit {code}"
+            program = self.file(f"#!/bin/sh\n{says}\n", "program")
             program.chmod(0o700)
-            with (
-                self.subTest(code),
-                mock.patch.dict(os.environ, KZOO_RUNNER=str(program)),
-                self.assertRaisesRegex(kzoo.Error, "it is broken"),
-            ):
-                kzoo.judge_submission(self.problem(**NT), TRITON, device="cpu")
+            with self.subTest(code), mock.patch.dict(os.environ, KZOO_RUNNER=str(program)):
+                verdict = kzoo.judge_submission(self.problem(**NT), TRITON, device="cpu")
+                self.assertEqual((verdict.status, verdict.reward()), ("JUDGE_ERROR", None))
+                self.assertIn("it is broken", verdict.reason)
 
     def test_a_note_on_the_kernel_is_in_the_reason(self) -> None:
         kernel = kzoo.CompiledKernel("mine", b"no cubin", 'kernel = "mine.cubin"\n', "the first")
