@@ -355,6 +355,7 @@ class Judged(Base):
     @unittest.skipUnless(importlib.util.find_spec("triton"), "Triton is not installed")
     def test_a_kernel_of_triton(self) -> None:
         verdict = kzoo.judge_submission(self.problem(**NT), TRITON, tier="quick", device="cpu")
+        self.assertEqual(verdict.status, "UNSUPPORTED")
         self.assertIn("only one for cuda", verdict.reason)
         several = TRITON.replace("num_warps=2)]", "num_warps=2), triton.Config({})]")
         verdict = kzoo.judge_submission(self.problem(**NT), several, tier="quick", device="cpu")
