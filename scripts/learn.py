@@ -4,6 +4,7 @@ A step's exercise.md says what is asked. Its starter.toml has changes to the ste
 starter. The step itself is the solution.
 """
 
+import difflib
 import json
 import re
 import shutil
@@ -128,7 +129,9 @@ def set_up(exercise: Exercise, runner: str, where: Path) -> Path:
     except ValueError as e:
         shutil.rmtree(folder)  # a step without its hole is the solution
         raise SystemExit(f"zoo: exercise {exercise.number} cannot be made: {e}") from e
-    (folder / "README.md").write_text(exercise.page, encoding="utf-8")
+    (folder / "README.md").write_text(
+        f"{exercise.page}\n```sh\n{commands(exercise, source)}\n```\n", encoding="utf-8"
+    )
     (folder / "problems.toml").write_text(exercise.problems(), encoding="utf-8")
     return source
 
@@ -159,7 +162,29 @@ def count(exercise: Exercise, goal: Goal, runner: str, source: Path) -> int:
     if found.returncode != 0:
         raise SystemExit(found.stderr.strip())
     launches = json.loads(found.stdout)["cells"][0]["launches"]
-    return sum(int(launch["totals"][goal.access][goal.counter]) for launch in launches)
+    totals = [launch["totals"].get(goal.access, {}) for launch in launches]
+    return sum(int(total.get(goal.counter, 0)) for total in totals)
+
+
+def code_of(file: Path) -> list[str]:
+    """Its lines without comments, indentation and the table of variants."""
+    text = file.read_text(encoding="utf-8").partition("KZOO_PLUGIN")[0]
+    lines = (line.partition("//")[0].strip() for line in text.split("\n"))
+    return [line for line in lines if line]
+
+
+def solution(exercise: Exercise, source: Path, name: str) -> str:
+    """Where the step has what was to be mended, and how much differs there: more ways than one are right."""
+    own = exercise.folder / (name or f"{exercise.step}.cu")
+    if not own.exists():  # a header of several steps
+        own = ROOT / "plugins" / name
+    where = str(own.relative_to(ROOT))
+    if "from" in exercise.fields:  # the starter is another step's
+        return where
+    mine = code_of(source.parent / name if name else source)
+    changes = difflib.SequenceMatcher(None, mine, code_of(own), autojunk=False).get_opcodes()
+    lines = sum(max(b - a, d - c) for tag, a, b, c, d in changes if tag != "equal")
+    return where if lines == 0 else f"{where} (yours differs in {lines} line{'s' * (lines > 1)})"
 
 
 def check(exercise: Exercise, runner: str, source: Path) -> int:
@@ -168,13 +193,15 @@ def check(exercise: Exercise, runner: str, source: Path) -> int:
     print((judged.stdout or judged.stderr).strip().replace("; ", ";\n  "))
     if judged.returncode != 0:
         return 1
-    if (goal := exercise.goal) is not None and (
-        counted := count(exercise, goal, runner, source)
-    ) > goal.limit:
-        print(f"right, with {counted} {goal.counter} of {goal.access}s; the goal is {goal.limit}")
-        return 1
+    if (goal := exercise.goal) is not None:
+        counted = count(exercise, goal, runner, source)
+        if not 0 < counted <= goal.limit:
+            wanted = goal.limit if counted else f"1 to {goal.limit}"
+            print(f"right, with {counted} {goal.counter} of {goal.access}s; the goal is {wanted}")
+            return 1
     print(f"solved. The prediction: {exercise.fields['answer']}")
-    print(f"The step's own source: {exercise.folder.relative_to(ROOT)}/{exercise.step}.cu")
+    for name in dict.fromkeys(name for name, _, _ in exercise.changes):
+        print(f"The step's own source: {solution(exercise, source, name)}")
     return 0
 
 
@@ -189,19 +216,22 @@ def list_exercises() -> None:
     )
 
 
-def introduce(exercise: Exercise, source: Path) -> None:
-    print(
-        "\n\n".join(
-            textwrap.fill(part.replace("**", ""), 100) for part in exercise.page.split("\n\n")[1:]
-        )
-    )
+def commands(exercise: Exercise, source: Path) -> str:
     folder = source.parent.name
-    print(
-        f"\nThe step: {exercise.folder.relative_to(ROOT)}/README.md"
-        f"\n./zoo judge {folder}/{source.name} --problems {folder}/problems.toml   what is wrong with it"
-        f"\n./zoo watch {folder}/{source.name} {folder}/problems.toml   the same whenever you save it"
-        f"\n./zoo learn {exercise.number}   whether it is solved"
+    file, problems = f"{folder}/{source.name}", f"{folder}/problems.toml"
+    return (
+        f"# The step: {exercise.folder.relative_to(ROOT)}/README.md\n"
+        f"./zoo judge {file} --problems {problems}   # what is wrong with it\n"
+        f"./zoo watch {file} {problems}   # the same whenever you save it\n"
+        f"./zoo xray {problems} --cell {file}:{exercise.fields['variant']} --lines   # its accesses\n"
+        f"./zoo learn {exercise.number}   # whether it is solved"
     )
+
+
+def introduce(exercise: Exercise, source: Path) -> None:
+    parts = (part.replace("**", "") for part in exercise.page.split("\n\n")[1:])
+    print(f"Exercise: {exercise.title}", *(textwrap.fill(part, 100) for part in parts), sep="\n\n")
+    print(f"\n{commands(exercise, source)}")
 
 
 def main(runner: str, numbers: list[str]) -> int:
