@@ -53,6 +53,11 @@ __global__ void throw_in_block(unsigned bad_block, int* ran) {
   __syncthreads();
 }
 
+template <class... T>
+__global__ void trap_with() {
+  __trap();
+}
+
 __global__ void trap_once() {
   if (threadIdx.x == 3) __trap();
   __syncthreads();
@@ -168,6 +173,14 @@ TEST_CASE("__trap ends the launch and names kernel and block", "[sim]") {
   const auto text =
       error_text(KZOO_ERROR, [] { kzoo::launch({.grid = dim3(1), .block = dim3(32)}, trap_once); });
   CHECK(text == "kernel trap_once, block (0,0,0): __trap() was called");
+}
+
+TEST_CASE("a kernel's name has the types of its source", "[sim]") {
+  const auto text = error_text(KZOO_ERROR, [] {
+    kzoo::launch({.grid = dim3(1), .block = dim3(32)}, trap_with<__half, float, __nv_bfloat16>);
+  });
+  CHECK(text ==
+        "kernel trap_with<__half, float, __nv_bfloat16>, block (0,0,0): __trap() was called");
 }
 
 TEST_CASE("the simulator works on after errors", "[sim]") {

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <memory>
 #include <sstream>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cxxabi.h>
@@ -17,6 +19,18 @@
 
 namespace kzoo::sim {
 namespace {
+
+// Types by the names that sources have for them (half.hpp).
+void name_as_in_sources(std::string& name) {
+  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+      {"kzoo::sim::small_float<kzoo::sim::fp16_format>", "__half"},
+      {"kzoo::sim::small_float<kzoo::sim::bf16_format>", "__nv_bfloat16"}};
+  for (const auto& [type, alias] : kTypes)
+    for (std::size_t at; (at = name.find(type)) != std::string::npos;) {
+      const bool spaced = name.compare(at + type.size(), 2, " >") == 0;  // of "> >"
+      name.replace(at, type.size() + (spaced ? 1 : 0), alias);
+    }
+}
 
 std::string demangle(const char* mangled) {
   int status = 0;
@@ -39,6 +53,7 @@ std::string demangle(const char* mangled) {
     }
   }
   name.resize(end);
+  name_as_in_sources(name);
   return name.rfind("void ", 0) == 0 ? name.substr(5) : name;
 }
 
