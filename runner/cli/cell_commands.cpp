@@ -148,7 +148,7 @@ bool was_analysed(const std::vector<results::finding>& findings) {
          findings.end();
 }
 
-// A GPU's problem can be too large to simulate. `on_cpu`: the cell name's suffix on the CPU.
+// A GPU's problem can be too large to simulate. `on_cpu`: what follows the cell's name on the CPU.
 std::string hint_for(const results::device& device, const results::plugin_record& plugin,
                      const std::string& variant, const std::string& on_cpu,
                      const std::string& experiment) {
@@ -158,9 +158,8 @@ std::string hint_for(const results::device& device, const results::plugin_record
   return fmt::format(
       "races and uninitialised reads, if there are any{}: {} xray {} --cell {}{} --lines\n",
       simulated ? "" : " in the simulator", shell_word(program_invocation_name),
-      shell_word(experiment),
-      shell_word(fmt::format("{}:{}{}", name, variant, simulated ? on_cpu : "")),
-      simulated ? "" : " --sizes 256");
+      shell_word(experiment), shell_word(fmt::format("{}:{}", name, variant)),
+      simulated ? on_cpu : " --sizes 256");
 }
 
 }  // namespace
@@ -242,9 +241,14 @@ std::string xray_hint(const results::validation& v) {
     const auto colon = one.kernel.find(':');
     const auto plugin =
         std::ranges::find(v.plugins, one.kernel.substr(0, colon), &results::plugin_record::name);
-    if (plugin != v.plugins.end() && std::ranges::any_of(one.findings, fails) &&
-        !was_analysed(one.findings))
-      return hint_for(v.device, *plugin, one.kernel.substr(colon + 1), "", "quick");
+    if (plugin == v.plugins.end() || std::ranges::none_of(one.findings, fails) ||
+        was_analysed(one.findings))
+      continue;
+    // The experiments whose first problem has these matrices.
+    const std::string variant = one.kernel.substr(colon + 1);
+    if (one.dtype == KZOO_F32) return hint_for(v.device, *plugin, variant, "", "quick");
+    if (one.dtype == KZOO_F16)
+      return hint_for(v.device, *plugin, variant, " --sizes 128", "tensor");
   }
   return "";
 }

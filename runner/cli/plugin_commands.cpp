@@ -98,6 +98,13 @@ kzoo_device_kind kind_asked(const compile_options& o) {
   return o.device == "cuda" ? KZOO_CUDA : KZOO_CPU;
 }
 
+// Whether it is a step of their ladder, whose steps take f16 and bf16 only.
+bool is_on_tensor_cores(const std::string& plugin) {
+  const auto steps = ladder_steps();
+  const auto step = steps.find(plugin);
+  return step != steps.end() && step->second == "tensor_cores";
+}
+
 fs::path library_of(const compile_options& o, const std::string& file) {
   return fs::path(o.out) / fs::path(file).stem().concat(".so");
 }
@@ -146,9 +153,12 @@ int make_new(const new_options& options) {
   write_folder(folder, files);
   const std::string path = (folder / source).string();
   const std::string program = shell_word(program_invocation_name);
+  const bool f16 = is_on_tensor_cores(options.from);  // quick's matrices are f32
   const std::string run =
-      fmt::format("{} run quick --plugins {}", program, shell_word(path + ",naive"));
-  const std::string watch = fmt::format("{} watch {}", program, shell_word(path));
+      fmt::format("{} run {} --plugins {}", program, f16 ? "tensor --sizes 128" : "quick",
+                  shell_word(path + ',' + (f16 ? options.from : "naive")));
+  const std::string watch =
+      fmt::format("{} watch {}{}", program, shell_word(path), f16 ? " tensor --sizes 128" : "");
   print_to(stdout,
            "{}: a kernel that is right, to be made fast\n"
            "  {}    runs it beside another\n"

@@ -192,13 +192,18 @@ bool all_right(const document& d, const std::string& plugin) {
 }
 
 std::string change_line(const document& now, const document* before, const std::string& plugin) {
-  std::string counts, first_failure;
+  std::string counts, first_failure, first_decline;
+  bool is_judged = false;
   const cell* longest = nullptr;
   for (const verdict v : kAllOf<verdict>) {
     std::size_t count = 0;
     for (const cell& c : now.cells) {
       if (c.kernel.plugin != plugin || c.verdict != v) continue;
       ++count;
+      if (!is_declined(v))
+        is_judged = true;
+      else if (first_decline.empty())
+        first_decline = fmt::format("; {}: {}", c.kernel.name(), printable(c.reason));
       if (is_failure(v) && first_failure.empty()) {
         first_failure = fmt::format("; {} on {}: {}", c.kernel.name(),
                                     problem_name(now.problem_of(c)), printable(c.reason));
@@ -218,7 +223,7 @@ std::string change_line(const document& now, const document* before, const std::
       line += change_text(now, *before, plugin);
     }
   }
-  return line + first_failure;
+  return line + (is_judged ? first_failure : first_decline);
 }
 
 }  // namespace kzoo::report

@@ -47,7 +47,10 @@ TEST_CASE("a new plugin can begin with the source of another, and is complete") 
   INFO(ran.err);
   CHECK(ran.code == 0);
 
-  REQUIRE(w.run("new hopper --from wgmma --out project").code == 0);
+  const auto hopper = w.run("new hopper --from wgmma --out project");
+  REQUIRE(hopper.code == 0);
+  CHECK(contains(hopper.out, " run tensor --sizes 128 --plugins project/hopper.cu,wgmma "));
+  CHECK(contains(hopper.out, " watch project/hopper.cu tensor --sizes 128 "));
   CHECK(w.text("project/hopper.cu").starts_with("// kzoo: arch=90a-real\n"));
   CHECK(contains(w.text("project/CMakeLists.txt"),
                  "kzoo_add_plugin(NAME hopper SOURCES hopper.cu ARCH 90a-real)"));

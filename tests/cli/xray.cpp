@@ -399,6 +399,24 @@ TEST_CASE("what is wrong on a GPU can be looked at in the simulator, at a size t
   CHECK(cli::xray_hint(d) == "");
 }
 
+TEST_CASE("for a kernel that fails a check, an experiment with its matrices is named", "[cli]") {
+  const results::document d = made_document();
+  results::validation v{d.device, tier::quick, {d.plugins[1]}, {}};
+  v.plugins[0].description->native = false;
+  v.device.id = "cpu";
+  v.variants = {{.kernel = v.plugins[0].name + ":8x8", .dtype = KZOO_F32}};
+  v.variants[0].findings = {{"product", results::outcome::fail, "deadlock", {}}};
+  const auto hint = [&](kzoo_type type) {
+    v.variants[0].dtype = type;
+    return cli::xray_hint(v);
+  };
+  CHECK_THAT(hint(KZOO_F32),
+             ContainsSubstring(" xray quick ") && ContainsSubstring(":8x8 --lines"));
+  CHECK_THAT(hint(KZOO_F16),
+             ContainsSubstring(" xray tensor ") && ContainsSubstring(":8x8 --sizes 128 --lines"));
+  CHECK(hint(KZOO_F64) == "");
+}
+
 TEST_CASE("only one export of xray goes to stdout", "[cli]") {
   check_refused("xray quick --cell naive:8x8@64 --json - --md -",
                 {"--md -: error: only one export can go to stdout"});

@@ -23,6 +23,21 @@ TEST_CASE("a plugin's line has its verdicts, its longest time and the change", "
   CHECK_FALSE(report::all_right(now, "fast"));
 }
 
+TEST_CASE("the line of a plugin that declines every problem says why", "[report]") {
+  results::document d = test::made_document();
+  for (results::cell& c : d.cells) {
+    if (c.kernel.plugin != "base") continue;
+    c.verdict = verdict::unsupported;
+    c.reason = "it computes f16, not f32";
+    c.time.reset();
+  }
+  CHECK_THAT(report::change_line(d, nullptr, "base"),
+             ContainsSubstring("base: 2 unsupported; base:") &&
+                 ContainsSubstring(": it computes f16, not f32"));
+  d.cells[0].verdict = verdict::pass;
+  CHECK_THAT(report::change_line(d, nullptr, "base"), !ContainsSubstring("it computes"));
+}
+
 TEST_CASE("times of the simulator are left out of a plugin's line", "[report]") {
   results::document d = test::made_document();
   for (const std::size_t i : {0u, 3u}) d.cells[i].time->clock = timing::clock::simulator;
