@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace kzoo::reference {
@@ -36,6 +37,23 @@ std::int64_t stride(const indices& at) {
   return at[1] - at[0];
 }
 
+// Indices in runs of equal length, at equal distances; an edge may cut off the last.
+struct runs {
+  std::int64_t length, distance;
+};
+
+// Nothing unless there are at least two whole runs.
+std::optional<runs> equal_runs(const indices& at) {
+  std::int64_t length = 1;
+  const auto count = std::int64_t(at.size());
+  while (length < count && at[std::size_t(length)] == at[0] + length) ++length;
+  if (length == 1 || count < 2 * length) return std::nullopt;
+  const std::int64_t distance = at[std::size_t(length)] - at[0];
+  for (std::int64_t i = 0; i < count; ++i)
+    if (at[std::size_t(i)] != at[0] + i / length * distance + i % length) return std::nullopt;
+  return runs{length, distance};
+}
+
 std::string name(std::string_view what, const indices& at) {
   if (at.size() == 1) return fmt::format("{} {}", what, at[0]);
   if (is_contiguous(at)) return fmt::format("{}s {} to {}", what, at.front(), at.back());
@@ -45,6 +63,9 @@ std::string name(std::string_view what, const indices& at) {
                        : step == 3 ? "rd"
                                    : "th",
                        what, what, at.front());
+  if (const auto found = equal_runs(at))
+    return fmt::format("{} of every {} {}s from {} {}", found->length, found->distance, what, what,
+                       at.front());
   return fmt::format("{} {}s from {} to {}", at.size(), what, at.front(), at.back());
 }
 

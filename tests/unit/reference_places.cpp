@@ -20,6 +20,9 @@ TEST_CASE("patterns have names", "[reference]") {
   CHECK(pattern([](auto r, auto) { return r == 4; }) == "row 4");
   CHECK(pattern([](auto r, auto) { return r % 3 == 1; }) == "every 3rd row from row 1");
   CHECK(pattern([](auto r, auto) { return r == 1 || r == 2 || r == 8; }) == "3 rows from 1 to 8");
+  CHECK(pattern([](auto r, auto) { return r % 6 > 3; }) == "2 of every 6 rows from row 4");
+  CHECK(pattern([](auto, auto c) { return c % 7 > 3; }) ==
+        "3 of every 7 columns from column 4 of every row");  // the edge cuts off the last
   CHECK(pattern([](auto, auto c) { return c >= 16; }) == "columns 16 to 19 of every row");
   CHECK(pattern([](auto, auto c) { return c % 4 == 3; }) ==
         "every 4th column from column 3 of every row");
