@@ -47,8 +47,8 @@ using accumulators = float[Tile::kRows][Tile::kCols][4];
 //                                           and 8-15 of columns 0-7, 2 and 3 of columns 8-15.
 //
 // For example, lane 20 of a warp at row 64 of A names row 64 + 4, columns 8 to 15, for k = 0. In a
-// swizzled tile that row's 16 bytes are at 68 * 64 + (8 ^ 68 % 8 * 8) = 4352 + 40. Those 16 rows
-// further down are 16 * 64 elements further, since row % 8 is the same; those for k = 16 are at
+// swizzled tile that row's 16 bytes are at 68 * 64 + (8 ^ 68 % 8 * 8) = 4352 + 40. The row
+// 16 further down is 16 * 64 elements further, since row % 8 is the same; k = 16 is at
 // 4352 + (40 ^ 16).
 template <class E, class Tile>
 struct fragments {
