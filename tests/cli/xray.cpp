@@ -386,7 +386,7 @@ TEST_CASE("docs/xray.md: the table against Nsight Compute", "[cli]") {
     CHECK(line == expected);
     ++rows;
   }
-  CHECK(rows == 7 + 4);
+  CHECK(rows == 3 + 2);
 }
 
 TEST_CASE("what is wrong on a GPU can be looked at in the simulator, at a size that it can do",
