@@ -49,7 +49,7 @@ class candidate {
   // Runs the instance in the slot and judges C, the redzones and the inputs. Does not compare a C
   // again whose digest is in `judged`: it was right before.
   judged_run run(int slot = 0, std::vector<std::uint64_t> judged = {});
-  // Like run(), with the digests of earlier right runs on the same numbers.
+  // Like run() with `judged`: the digests of earlier right runs on the same numbers.
   judged_run run_again(int slot = 0);
   // Runs on fresh numbers and judges on the device, without copies.
   reference::judgement run_fresh(int slot = 0);

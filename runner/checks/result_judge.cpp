@@ -26,7 +26,7 @@ constexpr double kSmallElements = 1e5;
 // A product that several epilogues share is kept once more, up to this size.
 constexpr double kSharedElements = 4e6;
 
-// Of all results that are kept, in a quarter of the memory.
+// Elements of all kept results together: they fill at most a quarter of the memory.
 double most_kept_elements() {
   constexpr double kBytesOfElement = 24;
   static const double most = double(devices::find("cpu").memory_bytes) / 4 / kBytesOfElement;

@@ -96,7 +96,7 @@ class size_search {
     return fit(asked, p).taken;
   }
 
-  // Nothing if the kernel reports an error, e.g. for a size that it should have rejected.
+  // Returns nothing if the kernel reports an error, e.g. for a size that it should have rejected.
   std::optional<bool> is_right(const problem& p) {
     if (steady_seconds() - start_ > kMostSeconds)
       throw failure(verdict::hung, "the search takes long");

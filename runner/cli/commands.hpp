@@ -115,7 +115,7 @@ struct judge_options : common_options {
   compile_options compiled;  // only with compile_only, for its output and targets
 };
 int judge(const judge_options& options);
-// Its experiment, without the judged file, and the compilation of --compile-only.
+// The experiment of a judgement, without its plugins; the compilation of --compile-only.
 results::experiment experiment_of(const judge_options& options);
 compile_options compile_request(const judge_options& options);
 

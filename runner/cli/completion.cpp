@@ -1,4 +1,4 @@
-// What a shell offers for a word of the command line.
+// Completions that a shell offers for a word of the command line.
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"

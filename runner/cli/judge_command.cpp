@@ -147,7 +147,7 @@ class judge_of_files {
     return j;
   }
 
-  // As many as there are processors at once; not while a kernel is timed.
+  // Compiles one file per processor at a time, and none while a kernel is timed.
   void compile(std::span<const std::string> files) const {
     std::vector<fs::path> paths;
     std::ranges::transform(files, std::back_inserter(paths), existing);

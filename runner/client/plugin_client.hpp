@@ -121,7 +121,7 @@ class plugin_client {
   const std::filesystem::path& file() const { return file_; }
 
  private:
-  // As objection(), but asks each time.
+  // Like objection(), but asks the plugin each time.
   std::optional<std::string> ask_support(const std::string& device, std::uint32_t variant,
                                          const problem& p);
   // Sends a request; `more_seconds` extends the timeout.
@@ -152,7 +152,7 @@ class plugin_client {
   std::optional<std::int64_t> host_in_use_, device_in_use_;
   std::vector<results::variant_description> variants_;  // once opened
   std::vector<std::string> ran_;  // in this session, as ran_before() names them
-  // What a variant has said of a problem, in all sessions.
+  // A variant's answers for a problem, in all sessions.
   struct support {
     std::optional<std::optional<std::string>> answer;  // of objection(), once asked
     bool prepared = false;

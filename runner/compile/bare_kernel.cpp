@@ -20,15 +20,15 @@ using manifest::argument;
 using manifest::argument_kind;
 using manifest::described_variant;
 
-// By kzoo_type.
+// C++ types, indexed by kzoo_type.
 constexpr std::array kCppTypes{
     "",       "float",       "__half",        "__nv_bfloat16", "int",
     "double", "signed char", "__nv_fp8_e4m3", "__nv_fp8_e5m2", "kzoo::int4x2"};
 static_assert(kCppTypes.size() == KZOO_I4 + 1);
-// By number_type; accumulators have that of C.
+// C++ types, indexed by number_type; "" for accumulators, whose type depends on C.
 constexpr std::array kNumberTypes{"",      "int",   "long long", "__half", "__nv_bfloat16",
                                   "float", "double"};
-// By argument_kind: also the functions of kzoo::bare_arguments that give them.
+// Names by argument_kind; functions of kzoo::bare_arguments have the same names.
 constexpr std::array kKinds{"a",     "b",    "c",     "workspace",  "null",
                             "alpha", "beta", "value", "tensor_map", "operand"};
 
@@ -106,7 +106,7 @@ holes holes_of(std::size_t index, const described_variant& d) {
            {"arguments", joined(v.arguments, ", ", describe)}}};
 }
 
-// As the manifest has it.
+// The argument as a manifest writes it.
 std::string argument_name(const argument& x) {
   constexpr std::array kMatricesAndScalars{"A", "B", "C", "workspace", "null", "alpha", "beta"};
   const auto kind = static_cast<std::size_t>(x.kind);

@@ -81,7 +81,7 @@ std::string with_prefix(std::string text, const fs::path& folder) {
   return text;
 }
 
-// Where a standalone build (KZOO_STANDALONE) is installed, the compiler is the one in PATH.
+// An installed standalone build (KZOO_STANDALONE) uses the compiler in PATH.
 std::string in_path(const std::string& compiler, const fs::path& file) {
   if (compiler.find('/') != std::string::npos) return compiler;
   const char* path = std::getenv("PATH");

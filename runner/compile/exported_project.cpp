@@ -81,8 +81,8 @@ bool includes_any(std::string_view text, const words& headers) {
   });
 }
 
-// Leaves in the copies of a bare kernel's source what it needs: of its headers, too, where they
-// include what is not here.
+// Keeps only the needed code in the copies of a bare kernel's source, and of headers that include
+// missing files.
 void cut_copies(const exported_unit& u, const source::copied_files& copied,
                 source::file_texts& files) {
   const std::string text = files.at(folder_of(u) / place_of(u));
@@ -135,7 +135,7 @@ words architecture_options(const words& names) {
   return all;
 }
 
-// How a unit is compiled, beside what all of them have.
+// A unit's own compiler options, in addition to the project's.
 words options_of(const exported_unit& u) {
   words all = architecture_options(u.code.settings.architectures);
   for (const words* more : {&u.code.settings.options, &u.options})
@@ -173,8 +173,8 @@ words libraries_of(const exported_project& p) {
   return all;
 }
 
-// In one word, as CMake drops words that stand there twice. nvcc's options are not those of the
-// host's compiler, which compiles what a bare kernel is linked with.
+// CMake drops repeated words, so options are one word. The host compiler, which compiles a bare
+// kernel's launcher, does not get nvcc's options.
 std::string cmake_options(const words& options, const recipe& toolchain) {
   words escaped;
   for (const std::string& option : options) {
@@ -203,7 +203,7 @@ holes holes_of(const exported_project& p, std::size_t index, const recipe& toolc
       {{"launching", linked ? listed("source", kManifestSources) : std::vector<holes>{}}}};
 }
 
-// `files`: those that are compiled.
+// `files`: the compiled files.
 holes holes_of(const exported_project& p, const recipe& toolchain, const std::vector<bool>& linked,
                const source::file_texts& files) {
   const bool cuda = is_cuda(toolchain);
@@ -269,7 +269,7 @@ struct function {
   std::vector<const exported_choice*> choices;
 };
 
-// By the kind of their problems.
+// Functions by the kind of their problems.
 std::map<std::string, function> functions_of(const exported_project& p) {
   std::map<std::string, function> all;
   for (const exported_choice& c : p.choices) {
@@ -280,10 +280,10 @@ std::map<std::string, function> functions_of(const exported_project& p) {
   return all;
 }
 
-// By kzoo_type. Void are those of 16 or 8 bits that C has no names for.
+// C types, indexed by kzoo_type; void for 16-bit and 8-bit types without a name in C.
 constexpr std::array kCTypes{"",       "float",  "void", "void", "int32_t",
                              "double", "int8_t", "void", "void", "void"};
-// In C++ and in Python; "": PyTorch has no such elements.
+// PyTorch's scalar types, indexed by kzoo_type; "" where PyTorch has none.
 constexpr std::array kTorchTypes{"",        "kFloat", "kHalf",          "kBFloat16",    "kInt",
                                  "kDouble", "kChar",  "kFloat8_e4m3fn", "kFloat8_e5m2", ""};
 constexpr std::array kPythonTypes{"",        "float32", "float16",       "bfloat16",    "int32",

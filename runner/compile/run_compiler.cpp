@@ -50,7 +50,7 @@ process::confinement confined_to(const std::filesystem::path& folder, double sec
                         "VIRTUAL_ENV", "*_ROOT", "*_DIR", "*_HOME"}};
 }
 
-// As errno, signals, compilers, assemblers and linkers word it.
+// Phrases of errno, signals, compilers, assemblers and linkers.
 struct said {
   std::string_view part, meaning;
 };
@@ -65,7 +65,7 @@ bool has_any(const std::string& output, const auto& list) {
   return std::ranges::any_of(list, [&](std::string_view part) { return has_part(output, part); });
 }
 
-// Which limit a compiler ran into that ended by itself; "": none.
+// The limit that made a compiler end by itself; "" if none did.
 std::string exceeded_in(const process::command_result& result, const process::confinement& c) {
   constexpr int kSignalled = 128;
   if (has_part(result.output, kTooLong))
@@ -83,8 +83,8 @@ bool uses(std::string_view line, std::string_view text) {
   return is_in_word(text.back()) ? has_word(line, text) : has_part(line, text);
 }
 
-// The first line, from 1, with the construct, of those that the compiler objects to; 0: none. What
-// is wrong in `asm` is said by the assembler, in lines of its own.
+// The first line, from 1, that the compiler objects to and that has the construct; 0 if none. The
+// assembler reports errors in `asm` in lines of its own.
 unsigned line_with(std::string_view source, std::string_view text, std::string_view output) {
   const bool by_assembler =
       text == "asm" && (has_part(output, "Assembler messages") || has_part(output, "asm"));
@@ -119,7 +119,7 @@ std::vector<std::string> unknown_names(const std::string& compiler_output) {
   return names;
 }
 
-// Which libraries' functions it does not know: "cuda" for cudaMalloc.
+// Libraries whose functions the compiler does not know: "cuda" for cudaMalloc.
 std::vector<std::string> missing_functions(const std::string& output) {
   static const std::regex kUnknown(
       "(?:\u2018|')(cuda|cublas)[A-Z]\\w*(?:\u2019|') was not declared in this scope");

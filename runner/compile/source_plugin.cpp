@@ -98,8 +98,8 @@ commands commands_for(const fs::path& source, const recipe& toolchain, const sou
   return {std::move(compile), std::move(link), info};
 }
 
-// The same content in another folder is compiled once. Tables of accesses name the source's lines
-// by its path.
+// Equal content in several folders is compiled once. Tables of accesses name the source's lines by
+// its path.
 places places_of(const fs::path& source, const recipe& toolchain) {
   places known{{"{sdk}", toolchain.include}};
   if (toolchain.device != "cpu-xray") known.push_back({"{source}", source.parent_path()});
@@ -112,7 +112,7 @@ std::string word_by_content(const std::string& word) {
   return content.empty() ? word : word.substr(0, word.find('/')) + content;
 }
 
-// All that decides what the command makes, but for the files that it includes.
+// Everything that determines the command's output, except the included files.
 std::string key_of(const commands& c, const recipe& toolchain, std::string_view text,
                    const places& known) {
   std::string all = fmt::format("{}\n{}\n{}\n", kVersion, toolchain.version, toolchain.device);
@@ -262,7 +262,7 @@ struct built {
   words includes;
 };
 
-// The file, which is none that a link names.
+// Reads the file; refuses a symbolic link.
 std::string read_made(const fs::path& file, const input::file_kind& kind) {
   if (fs::symlink_status(file).type() != fs::file_type::regular)
     input::refuse(file.string(), "is no file that a compiler makes");
@@ -358,8 +358,8 @@ std::string ptx_in(const fs::path& folder) {
   return files.empty() ? "" : read_made(*files.begin(), kPtx);
 }
 
-// Compiles the device code of bare kernels alone, and makes of it a library in the folder. The
-// compiler writes elsewhere: what a source makes it write does not reach the library.
+// Compiles the device code of bare kernels alone, and makes a library of it in the folder. The
+// compiler writes to another folder, so a source cannot make it write into the library.
 template <class Failed>
 built build_device_code(const commands& c, const recipe& toolchain, const source_unit& u,
                         const fs::path& source, const std::vector<source::cut_file>& copied,

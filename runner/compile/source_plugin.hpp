@@ -21,9 +21,9 @@ class does_not_compile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What is left out of a bare kernel's source. If the whole source does not compile, only the part
-// that its kernels need is compiled, then also only such parts of its headers in quotes. Headers
-// that are not found are left out.
+// Parts left out of a bare kernel's source. If the whole source does not compile, only the code
+// that its kernels need is compiled; if that fails, the same is done in its quoted headers. Missing
+// headers are left out.
 struct source_cut {
   bool is_cut = false, cuts_headers = false;
   std::vector<std::string> missing{};  // headers

@@ -118,7 +118,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& toolchain,
     if (all.output.empty()) all.output = made->output;
     all.builds.from_cache += made->is_new ? 0 : 1;
     all.missing = made->cut.missing;
-    // As seen from the folder of another entry of the cache.
+    // The path relative to another entry of the cache.
     const std::string file = ".." / made->library.lexically_relative(kept.folder());
     libraries.push_back(fmt::format("{{{}, {}}}", literal(name), literal(file)));
   }

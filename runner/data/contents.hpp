@@ -184,7 +184,7 @@ constexpr word_bits special(kzoo_type type, bool only_nan, std::uint64_t h) {
 // compile.
 [[gnu::noinline]] constexpr word_bits generated_by_rule(const matrix& x, std::int64_t index);
 #endif
-// As generated(), for all that is not usual.
+// Like generated(), for the rare cases.
 constexpr word_bits generated_by_rule(const matrix& x, std::int64_t index) {
   if (x.type == KZOO_I4)
     return packed(small_integer(x, 2 * index), small_integer(x, 2 * index + 1));

@@ -68,7 +68,7 @@ void tell(const block* b, std::uintptr_t at) {
          is_before ? "before its redzone" : "past its redzone"});
 }
 
-// Otherwise a jump into data, which would fault forever.
+// False for a jump into data, which would fault forever.
 bool is_write([[maybe_unused]] const void* state) {
 #if defined(__x86_64__)
   constexpr greg_t kWrite = 2;  // of the page fault's error code

@@ -20,8 +20,8 @@ inline constexpr std::size_t kMostPoints = 10000;
 // Reads the table of a space and reports errors in it.
 std::optional<results::tuning_space> read_tuning_space(const value& v);
 
-// Its configurations; the last parameter varies fastest. Throws input::invalid for too many or
-// none, and for a restriction that cannot be computed.
+// The configurations of the space; the last parameter varies fastest. Throws input::invalid for too
+// many or none, and for a restriction that cannot be computed.
 std::vector<results::tuning_point> points_of(const results::tuning_space& space);
 
 }  // namespace kzoo::experiment

@@ -112,7 +112,7 @@ std::vector<json> distinct(const chart_rows& rows, const std::string& name) {
   return all;
 }
 
-// At first the largest problem that all results have.
+// The page begins with the largest problem that all results have.
 json first_problem(const chart_rows& timed) {
   std::map<std::string, std::set<std::string>> results;
   for (const json& row : timed)
@@ -145,7 +145,7 @@ json first_value(const chart_rows& rows, const char* name) {
   return found == rows.end() ? json() : (*found)[name];
 }
 
-// All that the charts of a page show.
+// The data of a page's charts.
 struct contents_of_page {
   std::vector<json> charts;
   std::map<std::string, chart_rows> tables;

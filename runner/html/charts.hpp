@@ -1,5 +1,5 @@
 #pragma once
-// Which charts a page has, and what they show. The script of the page and svg.py only draw it.
+// Chooses the charts of a page and their data. The page's script and svg.py only draw them.
 //
 // configs/templates/page/charts.json describes each chart: its words, the table that it shows, the
 // fields that a row needs, what a reader chooses, and its Vega-Lite specification. Rows are JSON

@@ -207,7 +207,7 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
   if (!charts.empty()) {
     text +=
         fmt::format("<script type=\"application/json\" id=\"chart-data\">{}</script>\n", charts);
-    // In a function, so that its names are none of the page's.
+    // A function keeps the script's names out of the page's scope.
     text += fmt::format("<script>(() => {{{}\n}})();</script>\n", script_text(library->script));
   }
   out(page_text(page));

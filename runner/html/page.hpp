@@ -33,10 +33,10 @@ struct named_result {
 // The charting library: Vega, Vega-Lite and Vega-Embed.
 struct charting_library {
   std::string script;  // all of it with its licences, for a page
-  // Also has the Python package vl_convert, which draws without a page.
+  // The library's folder; it also has the Python package vl_convert, which draws without a page.
   std::filesystem::path folder;
 };
-// From the first of the folders that has charts.js.
+// Reads the library in the first folder that has charts.js.
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders);
 
 // The answer of each result, charts of all, then the complete report of each. Without the library

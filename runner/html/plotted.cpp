@@ -54,14 +54,14 @@ std::string gain_text(const timing::ratio& gain) {
   return fmt::format("{:.1f} % {}", std::abs(percent), percent < 0 ? "slower" : "faster");
 }
 
-// What a cell says by itself, and the fields that others fill in.
+// A cell's row with its own values, and empty fields that other functions fill in.
 json row_of(const named_result& r, const cell& c, std::size_t position) {
   const document& d = *r.document;
   const problem& p = d.problem_of(c);
   const bool timed = is_timed(c);
   const auto rate = timed ? d.gflops(c) : std::nullopt;
   const double percent = timed && c.speedup ? 100 * c.speedup->value : NAN;
-  // Without an interval, that of the figure alone.
+  // Without an interval, the ends are the figure itself.
   const bool sure = timed && c.speedup && c.speedup->likely;
   const double allowed = c.accuracy ? 100 * c.accuracy->worst_of_allowed : 0;
   double low = NAN, high = NAN, median = c.time ? timing::median_mhz(*c.time) : 0;
@@ -78,7 +78,7 @@ json row_of(const named_result& r, const cell& c, std::size_t position) {
           {"problem", problem_name(p)},
           {"k", p.k},
           {"size", std::cbrt(double(p.m) * double(p.n) * double(p.k))},
-          {"sweep", ""},  // what its problem has beside its size, if it is timed at several sizes
+          {"sweep", ""},      // the problem without its size, if it is timed at several sizes
           {"tone", "other"},  // or as tones_of() says
           {"rate", number(rate.value_or(NAN))},
           {"rate_text", rate ? number_text(*rate) : ""},
@@ -95,7 +95,7 @@ json row_of(const named_result& r, const cell& c, std::size_t position) {
           {"speedup_text", timed ? report::speedup_text(d, c) : ""},
           {"fastest", ""},    // "yes": of its plugin's variants on the problem
           {"gain_text", ""},  // of a step of a ladder over the step before it
-          // Where the label of a line, or of its last point, stands.
+          // The positions of a line's labels, at its last point.
           {"rate_label", nullptr},
           {"relative_label", nullptr},
           {"roofline_label", nullptr},
@@ -164,7 +164,7 @@ struct labelled_plot {
   double highest = 0;  // what else is drawn in it reaches so far
 };
 
-// Where the labels stand: at the last point of each line, kept apart.
+// Places the labels at the last point of each line, without overlaps.
 void add_labels(const std::vector<plotted*>& points, const labelled_plot& plot) {
   constexpr double kBetween = 16, kAround = 24;  // pixels
   const double height = chart_description(plot.chart)["spec"]["height"];

@@ -169,8 +169,8 @@ void add_access(const line_counts& c, const text_sink& out) {
   out("</div>\n");
 }
 
-// A line of source, then what is known of it. `most`: what the costliest line of all takes too
-// many, which the strength of the colour is a share of.
+// A line of source, then its counts. `most`: the excess of the costliest line, to which the
+// colour's strength is relative.
 void add_line(unsigned number, const std::string& text, const known_line& known, std::uint64_t most,
               const text_sink& out) {
   constexpr std::uint64_t kFaintest = 8;  // percent

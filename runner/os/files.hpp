@@ -38,7 +38,7 @@ class temporary_folder {
   // kernel-zoo-XXXXXX in TMPDIR, else in /tmp. Removes this user's folders there whose process was
   // killed. Throws not_written, which mentions TMPDIR.
   temporary_folder();
-  // Its path is the prefix and six characters. Throws std::system_error.
+  // Creates the folder; its path is the prefix and six characters. Throws std::system_error.
   explicit temporary_folder(const std::filesystem::path& prefix);
   ~temporary_folder();
   temporary_folder(const temporary_folder&) = delete;

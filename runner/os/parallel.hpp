@@ -40,8 +40,8 @@ void for_each_block(std::int64_t count, const Body& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// The same for each row of `length` elements: short rows share a block, so that a small matrix
-// starts no threads.
+// Calls body(row) for each row, of `length` elements, on several threads. Short rows share a block,
+// so that a small matrix starts no threads.
 template <class Body>
 void for_each_row(std::int64_t rows, std::int64_t length, const Body& body) {
   constexpr std::int64_t kElementsOfBlock = 1 << 14;

@@ -1,5 +1,5 @@
 #pragma once
-// Where the program finds the files that belong to it, in its build or installed tree.
+// Paths of the program's own files, in its build or installed tree.
 
 #include <filesystem>
 #include <map>

@@ -19,7 +19,7 @@ std::vector<std::string> lines_of(std::string_view text);
 // The parts between separators that are not empty: PATH, "a,b". They refer to the text.
 std::vector<std::string_view> parts_of(std::string_view text, char separator);
 
-// Without the spaces around it.
+// The text without leading and trailing spaces.
 std::string_view trimmed(std::string_view text);
 inline bool has_part(std::string_view text, std::string_view part) {
   return text.find(part) != text.npos;

@@ -311,7 +311,7 @@ bool take_descriptors(const beginning& b) {
   return true;
 }
 
-// Also closes descriptors that this process inherited or that a library opened.
+// Closes all descriptors from `first` on, also inherited ones and those of libraries.
 void close_from(int first) {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;

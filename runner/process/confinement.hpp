@@ -31,12 +31,12 @@ struct confinement {
   std::size_t kept_output = std::size_t{64} << 20;
   // 0: seccomp lets it start threads only.
   std::size_t most_processes = 0;
-  // It may create shared memory, which outlives its creator.
+  // Allows shared memory, which outlives its creator.
   bool shares_memory = true;
-  // It may open sockets other than AF_UNIX, by which tools talk to their target.
+  // Allows sockets other than AF_UNIX, by which tools talk to their target.
   bool network = false;
-  // It may write in all of /proc, as CUDA does in processes that a tool starts. Otherwise only in
-  // its own part.
+  // Allows writes in all of /proc, as CUDA makes them in processes that a tool starts, not only in
+  // the process's own part.
   bool writes_in_proc = false;
   // Keeps root's privileges, if this process has them: reading GPU counters needs them.
   bool privileged = false;

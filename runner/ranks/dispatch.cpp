@@ -215,7 +215,7 @@ class dispatching {
   std::vector<std::unique_ptr<rank>> ranks_;
 };
 
-// Nothing when the other end has closed.
+// Returns nothing when the other end has closed.
 std::optional<json> next_message(process::channel& from) {
   for (bool closed = false; !closed;)
     if (auto message = from.receive(closed)) return message;

@@ -1,5 +1,5 @@
 #pragma once
-// What one pass over the C buffer finds, and the likely cause of a wrong result.
+// Findings of one pass over the C buffer, and the likely cause of a wrong result.
 
 #include "reference/expected_result.hpp"
 

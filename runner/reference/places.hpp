@@ -1,5 +1,5 @@
 #pragma once
-// Where a kernel wrote what is wrong: names of places and patterns, and a map of C.
+// Locates wrong elements: names of places and patterns, and a map of C.
 
 #include "data/contents.hpp"
 #include "data/matrix.hpp"

@@ -25,7 +25,7 @@ table::field field_of(const agreed& a, const std::string& disagree, const char* 
   return {fmt::format("{:.0f}{}", std::ceil(100 * a.of_allowed), unit), style::good};
 }
 
-// Only of kernels whose verdicts do not tell it already.
+// Skips kernels whose verdicts imply the disagreement.
 void add_disagreements(page& p, const document& d) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
@@ -75,7 +75,7 @@ struct checked_kernel {
   agreed others;
 };
 
-// By the larger error; rounding errors count more than exact integers.
+// Compares by the larger error; rounding errors count more than exact integers.
 bool is_worse(const document& d, const cell& c, const cell* than) {
   if (!c.accuracy) return false;
   if (than == nullptr) return true;

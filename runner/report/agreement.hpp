@@ -44,7 +44,7 @@ inline constexpr std::size_t kLargestMatrix = 48;
 void add_agreement(page& p, const results::document& d);
 
 // A row for each kernel with its verdicts, its largest rounding error and its agreement with the
-// others; those that decline every problem are left out. `wanted`: of which plugins; none: of all.
+// others; those that decline every problem are left out. `wanted`: the plugins to show; empty: all.
 table checks_table(const results::document& d,
                    const std::function<bool(const std::string&)>& wanted = {});
 

@@ -15,9 +15,9 @@ std::string comparison_text(const compare::comparison& c, const view& v);
 std::string ranking_text(const results::document& d, const std::string& baseline,
                          const std::vector<compare::ranking>& rankings, const view& v);
 
-// "mine: 4 pass, 1 unsupported; 256x256x256 f32 12.1 ms, 16.0 % less time than before". `before`:
-// null where there is none. The time is that of the problem that takes longest; the change is the
-// geometric mean of the cells that both have timed. Simulated kernels have none.
+// "mine: 4 pass, 1 unsupported; 256x256x256 f32 12.1 ms, 16.0 % less time than before". `before`
+// may be null. The time is the longest problem's; the change is the geometric mean over cells timed
+// in both. Simulated kernels have no change.
 std::string change_line(const results::document& now, const results::document* before,
                         const std::string& plugin);
 

@@ -19,7 +19,7 @@ using results::document;
 
 // Whether a is to be shown rather than b.
 bool is_better(const cell& a, const cell& b) {
-  // As in tuning (results/tuned.hpp): what was measured to the end comes first.
+  // Kernels that were measured to the end come first, as in tuning (results/tuned.hpp).
   const auto rank = [](const cell& c) {
     if (is_timed(c)) return c.time->stopped == timing::stop::slower ? 1 : 0;
     return is_failure(c.verdict) ? 2 : 3;

@@ -1,5 +1,5 @@
 #pragma once
-// Which kernels of a run its reader looks for first, and what they come to.
+// The kernels that a run's reader looks for first, and sentences about them.
 
 #include "report/page.hpp"
 #include "results/document.hpp"
@@ -15,7 +15,7 @@ namespace kzoo::report {
 // without one it is the first variant that failed, else the first that passed; plugins that
 // declined are left out.
 std::vector<const results::cell*> best_of_each(const results::document& d, std::size_t problem);
-// The fastest cell of these that was timed and that `counts` holds for; null if there is none.
+// The fastest timed cell for which `counts` holds; null if there is none.
 const results::cell* fastest_of(const results::document& d, std::size_t problem,
                                 const std::function<bool(const results::cell&)>& counts);
 // The cell of one plugin; null if the plugin declined, or is not in the run.
@@ -35,21 +35,21 @@ bool have_different_precision(const results::document& d, const results::cell& a
                               const results::cell& b);
 
 struct focus {
-  // The plugins of authors, but for the baseline, also those that declined every problem.
+  // The authors' plugins except the baseline, including those that declined every problem.
   std::vector<std::string> own;
-  // The one plugin that everything is about: the only one of an author, or the only one beside the
+  // The plugin that the report is about: the author's only one, or the only one except the
   // baseline; empty if there are several.
   std::string subject;
   std::string baseline;  // its plugin; empty if none was timed
 
   bool is_own(const std::string& plugin) const;
-  // The plugins that sentences are about: the subject, or the authors'; none: all.
+  // The plugins that sentences are about: the subject, or the authors'; empty: all plugins.
   std::vector<std::string> talked_of() const;
 };
 focus focus_of(const results::document& d);
 
-// The problem that a sentence about speed is about: the largest of those on which the most of
-// `plugins` were timed; without any, the most of all. The number of problems if there is none.
+// The problem for a sentence about speed: the largest on which most of `plugins` (without any, most
+// of all plugins) were timed. Returns the number of problems if there is none.
 std::size_t main_problem(const results::document& d, const std::vector<std::string>& plugins);
 
 // "cublas:fp32"; of all variants of a plugin its name; empty without a baseline.

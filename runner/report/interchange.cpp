@@ -25,7 +25,7 @@ std::string quoted(std::string_view text) {
 class csv_line {
  public:
   void add(std::string_view column, std::string_view value) {
-    // To a spreadsheet such a text is a formula.
+    // A spreadsheet takes a text that begins like this for a formula.
     const bool is_formula =
         !value.empty() && std::string_view("=+-@\t\r").find(value[0]) != std::string_view::npos;
     names_.push_back(report::quoted(column));

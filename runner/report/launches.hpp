@@ -50,8 +50,8 @@ std::string launch_name(const Cell& c, std::size_t index) {
                                     : fmt::format("{} #{}", c.kernel.name(), index + 1);
 }
 
-// A row for each launch, which begins with its name below `title`. A launch of which nothing else
-// is to be told is left out.
+// Adds a row for each launch, with its name below `title`. Launches without other entries are left
+// out.
 template <class Cell, class EntriesOf>
 void add_launches(page& p, const char* title, const std::vector<const Cell*>& cells,
                   const EntriesOf& entries_of) {

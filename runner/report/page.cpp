@@ -41,7 +41,7 @@ void page::line(std::string_view words, style s, std::string_view rest) {
   add_prose("", words, s, rest);
 }
 
-// Lines after the first are indented further. The words may go on in them, too.
+// Lines after the first, to which the words may extend, are indented further.
 void page::add_prose(std::string_view indent, std::string_view words, style s,
                      std::string_view rest) {
   if (is_markdown()) {

@@ -57,11 +57,11 @@ class table {
         : text(std::move(words)), style(s) {}
   };
 
-  // A title may have several lines. Where the table is too wide, the columns with the highest
-  // `rank` leave it first; those of rank 0 stay.
+  // Adds a column; its title may have several lines. If the table is too wide, columns with the
+  // highest `rank` are dropped first; columns of rank 0 stay.
   void add_column(const std::string& title, align a = align::right, int rank = 0);
-  // At most as many fields as there are columns; missing ones stay empty. `share`, from 0 to 1, is
-  // the length of the row's bar, for which there may be room at its end.
+  // Adds a row of at most as many fields as there are columns; missing fields stay empty. `share`,
+  // from 0 to 1, is the length of the row's bar, which is drawn if there is room.
   void add_row(std::vector<field> fields, double share = 0);
   // A field with its column, as in add_column().
   struct entry {
@@ -70,12 +70,12 @@ class table {
     table::align align = table::align::right;
     int rank = 0;
   };
-  // The columns of all rows are those of the first.
+  // Adds a row; the first row's entries define the columns.
   void add_entries(const std::vector<entry>& entries, double share = 0);
   std::size_t rows() const { return rows_.size(); }
-  // Empty columns are left out. Every line starts with `indent`. A table that is wider than
-  // `most` loses columns; then the first one wraps, and those of text; and what is still too much
-  // follows below, with the first column again.
+  // The table as text. Empty columns are left out. Every line starts with `indent`. If the table is
+  // wider than `most`, it loses columns; then the first column and text columns wrap; the remaining
+  // columns follow below, with the first column repeated.
   std::string str(bool colour, std::string_view indent = "  ", std::size_t most = kNoLimit) const;
   // Whether it is no wider, with all columns.
   bool fits(std::string_view indent, std::size_t most) const;
@@ -115,15 +115,15 @@ class table {
 
 enum class medium { text, terminal, markdown, html };
 
-// The order of the kernels in the table of a problem: that of the run; the fastest first, by its
-// speedup or by its time; alphabetical.
+// The order of kernels in a problem's table: as in the run; by speedup or time, fastest first;
+// alphabetical.
 enum class sort_key { none, speedup, time, name };
 
-// How a report is shown, and what of it.
+// Form and content of a report.
 struct view {
   report::medium medium = medium::text;
   std::size_t columns = kNoLimit;  // of the terminal
-  bool simulator_times = false;    // how long simulations took, too
+  bool simulator_times = false;    // also shows how long simulations took
   sort_key sort = sort_key::none;
 
   view() = default;

@@ -19,7 +19,7 @@ std::string occupancy_text(const results::launch& l) {
   return fmt::format("{:.0f}%{}", 100 * l.occupancy(), l.local_bytes > 0 ? " spills" : "");
 }
 
-// "1.42 ms +2.1%": the second is what it takes more than in short turns, if those were timed too.
+// "1.42 ms +2.1%": the time, and its increase over short turns if these were timed.
 std::string sustained_text(const results::sustained& s, const timing::summary& burst) {
   const double more = s.time.median_ms / burst.median_ms - 1;
   return time_text(s.time.median_ms) + (more == 0 ? "" : fmt::format(" {:+.1f}%", 100 * more)) +

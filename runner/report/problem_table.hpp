@@ -13,10 +13,10 @@ namespace kzoo::report {
 // "pass"; "pass, bf16" where the kernel computes in a lower precision than the baseline, or than is
 // usual for the element types.
 std::string verdict_text(const results::document& d, const results::cell& c);
-// The precision alone, beside a figure: " (bf16)"; empty where verdict_text() has none.
+// The precision to append to a figure: " (bf16)"; empty if verdict_text() shows none.
 std::string lower_mark(const results::document& d, const results::cell& c);
-// "1.05x", "0.998x tie", "4.70x (bf16 vs fp32)": the baseline's time over the cell's, and what
-// both compute in where the baseline is the more precise; empty without a baseline.
+// "1.05x", "0.998x tie", "4.70x (bf16 vs fp32)": the baseline's time over the cell's, with both
+// precisions if the baseline's is higher; empty without a baseline.
 std::string speedup_text(const results::document& d, const results::cell& c);
 // The last part of speedup_text(), for any two cells of a problem: " (bf16 vs fp32)".
 std::string lower_than(const results::document& d, const results::cell& c,
@@ -33,9 +33,9 @@ struct problem_rows {
   table times;
   std::size_t folded = 0;  // cells that it leaves out
 };
-// A long table on a terminal has of each plugin only the fastest variant, or in tuning the fastest
-// ones, and what failed. Has no rows when the problem has no cell to show. On the simulator it
-// leads with what is true there: verdict, error and agreement.
+// The table of a problem; without rows if there is no cell to show. On a terminal, a long table
+// shows each plugin's fastest variant (in tuning the fastest variants) and failed cells. For the
+// simulator, verdict, error and agreement come first.
 problem_rows problem_table(const results::document& d, std::size_t problem, const view& v);
 // End-to-end times, by phase: a row for each kernel that has them; no rows if the experiment does
 // not ask for them.
@@ -43,7 +43,7 @@ table end_to_end_table(const results::document& d, std::size_t problem, const vi
 // The title of problem_table's column of rounding errors, and the cell's error.
 inline constexpr const char* kErrorTitle = "error/√K";
 std::string accuracy_text(const results::document& d, const results::cell& c);
-// Whether the time of a cell that has one is shown: those of the simulator only if asked for.
+// Whether a cell's time is shown. Simulator times are shown only on request.
 bool shows_time(const results::cell& c, const view& v);
 
 // The roofline floor, the least time that the problem can take: one line for each precision that

@@ -87,8 +87,8 @@ struct section {
   table end_to_end;
 };
 
-// On a terminal kernels are named by plugin where that saves a line, but for those that failed
-// here.
+// On a terminal, the plugin's name stands for its kernels where that saves a line, except for
+// kernels that failed here.
 void add_reason(page& p, verdict v, std::string_view before,
                 const std::vector<std::string>& kernels, const std::string& after, bool fold) {
   const std::string_view words = name_of(v);
@@ -148,7 +148,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
   p.end_section();
 }
 
-// Over all problems: the kernels that have a reason, each with the problems on which it has it.
+// A reason, and over all problems the kernels that have it, each with its problems.
 struct shared_reason {
   kzoo::verdict verdict;
   std::string text;
@@ -326,7 +326,8 @@ std::string full_report(const document& d, const view& v) {
 std::vector<reason> reasons(const document& d, std::size_t problem) {
   std::vector<reason> found;
   for (const cell& c : d.cells_of(problem)) {
-    // Without a variant the plugin could not be loaded, which the report's head says once.
+    // A cell without a variant belongs to a plugin that could not be loaded; the report's head says
+    // so once.
     const bool in_head = c.verdict == verdict::unavailable && c.kernel.variant.empty();
     if (c.verdict == verdict::pass || in_head) continue;
     const auto same = std::ranges::find_if(

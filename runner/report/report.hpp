@@ -76,8 +76,8 @@ void add_pivot(page& out, const results::document& d, const results::pivot& p);
 // Tuning's outcome: the fastest kernel of each problem, and the cost of finding it.
 void add_tuned(page& p, const results::document& d);
 
-// One line for each cell, in that order for each problem, below a line with the columns' names.
-// As RFC 4180 has it, but with \n as line end; unknown values are empty.
+// Writes CSV (RFC 4180, with \n as line end): a line with the columns' names, then a line for each
+// cell, in `order` within each problem. Unknown values are empty.
 void write_csv(const results::document& d, sort_key order, const text_sink& out);
 
 // The verdicts in JUnit's XML, as CI services read it: a suite for each problem, a case for each

@@ -174,7 +174,7 @@ void table::write(std::string& out, const places& shown, bool colour, std::strin
       const std::string& text = r.fields[shown[i]].text;
       lines.push_back(wraps(shown[i], shown) ? wrapped(text, widths[i]) : std::vector{text});
     }
-    // The others begin beside the end of the name.
+    // The other fields begin on the name's last line.
     const std::size_t first = lines[0].size() - 1;
     const std::size_t below = std::ranges::max(lines, {}, &std::vector<std::string>::size).size();
     for (std::size_t line = 0; line < first + below; ++line) {

@@ -42,7 +42,7 @@ void print_tuned(const results::document& d, const terminal_options& options);
 // True on a terminal (os/output.hpp), unless NO_COLOR is set (no-color.org).
 bool wants_colour(std::FILE* file);
 medium medium_of(std::FILE* file);
-// Lines fit the terminal, unless they may be wide; those of files and pipes are never cut.
+// Lines fit the terminal unless wide lines are allowed; lines of files and pipes are never cut.
 view view_of(std::FILE* file, const shown_options& shown);
 
 // The report of `runner validate`: one line for each check, as it finishes.

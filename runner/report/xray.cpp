@@ -24,7 +24,7 @@ std::string ratio(std::uint64_t over, std::uint64_t under) {
 
 std::string count(std::uint64_t n) { return n == 0 ? "" : fmt::format("{}", n); }
 
-// Loads that pass through registers, and those of asynchronous copies: Nsight Compute counts both.
+// Loads through registers and by asynchronous copies, as Nsight Compute counts them.
 request_counts loads_of(const xray::launch& l) {
   request_counts sum = l.total(access::global_load);
   sum += l.total(access::async_copy);

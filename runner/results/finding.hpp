@@ -34,20 +34,20 @@ inline finding remark(std::string_view check, const std::string& detail) {
 }
 // Names of remarks on a kernel. It fails after another kernel in its worker, but passes alone.
 inline constexpr std::string_view kOwnWorker = "own worker";
-// It keeps memory that is never freed.
+// The plugin keeps memory that it never frees.
 inline constexpr std::string_view kMemory = "memory";
-// It changes limits of the device.
+// The plugin changes limits of the device.
 inline constexpr std::string_view kLimits = "limits";
-// Its process was killed from outside between two problems.
+// The plugin's process was killed from outside between two problems.
 inline constexpr std::string_view kWorkerEnded = "worker ended";
-// It has loaded a GEMM library that its name does not contain.
+// The plugin has loaded a GEMM library that its name does not contain.
 inline constexpr std::string_view kLibrary = "library";
 finding calls_libraries(const std::vector<std::string>& names);
-// It changes settings of the runner's process.
+// The plugin changes settings of the runner's process.
 inline constexpr std::string_view kRunner = "runner";
-// Its checks take long.
+// The plugin's checks take long.
 inline constexpr std::string_view kSlowChecks = "slow checks";
-// It supports none of the sizes of some checks.
+// The plugin supports none of the sizes of some checks.
 inline constexpr std::string_view kSkippedChecks = "skipped checks";
 
 // The sizes at which a wrong kernel is right or wrong.

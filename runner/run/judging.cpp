@@ -137,7 +137,7 @@ void judging::judge_alone(loaded_plugin& plugin, const selected_variant& variant
   c.findings.push_back(second_chance("passes in a process of its own", before, failed));
 }
 
-// If a kernel fails only now and then, what ran before it is no excuse.
+// A kernel that fails only now and then is wrong, whatever ran before it.
 void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
   try {
     const reference::judgement again = candidate.repeat({results_.back().of->digest});

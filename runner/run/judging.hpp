@@ -28,9 +28,9 @@ class fault_search {
   fault_search(const find_access_analysis& find, checks::expected_results& expected)
       : find_(find), expected_(expected) {}
 
-  // For a kernel that fails on the problem: the sizes at which it is right, if size decides. Then
-  // wrong memory accesses with their source lines, or none, on the smallest failing problem. Empty
-  // if nothing can be found out, or if this run's searches have taken long.
+  // Findings on a kernel that fails on the problem: the sizes at which it is right, if size
+  // decides; then wrong memory accesses with their source lines, on the smallest failing problem.
+  // Empty if nothing is found, or if this run's searches have taken long.
   std::vector<results::finding> of(loaded_plugin& plugin, const checks::candidate_description& who);
   // For tier paranoid: checks the memory accesses of a right simulated kernel on a small problem.
   // Skipped, with the reason, if it cannot be analysed.

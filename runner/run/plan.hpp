@@ -74,7 +74,7 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
 
 // The head of the plan's results: what is known before anything runs.
 results::document head_of(const plan& p);
-// Of the first problem that takes the simulator long; "": none does.
+// A note on the first problem that takes the simulator long; "" if none does.
 std::string long_simulation(const plan& p);
 // Moves the finished cells of an interrupted run to `head`, the head of the run that resumes it.
 // Throws input::invalid, naming `journal`, unless they are each problem's first cells in the plan.

@@ -11,11 +11,13 @@
 
 namespace kzoo::setup {
 
-// In $KZOO_PEAKS, else $XDG_CACHE_HOME/kernel-zoo/peaks, else ~/.cache/kernel-zoo/peaks; "" if none
-// is set. The name contains the device's and a digest of the facts that peaks depend on.
+// The file of the device's peaks, in $KZOO_PEAKS, else $XDG_CACHE_HOME/kernel-zoo/peaks, else
+// ~/.cache/kernel-zoo/peaks; "" if none is set. The name contains the device's and a digest of the
+// facts that peaks depend on.
 std::filesystem::path peaks_file(const results::device& d);
 
-// Nothing if they were not measured. Throws input::invalid if the file holds no peaks.
+// The stored peaks; nothing if they were not measured. Throws input::invalid if the file holds no
+// peaks.
 std::optional<roofline::peaks> known_peaks(const results::device& d);
 
 // Measures all peaks of the device, reporting each on stderr, and stores them. Throws

@@ -34,7 +34,8 @@ results::experiment load_experiment(const common_options& common,
                                     const experiment_options& options);
 
 run::plugin_discovery discover_plugins(const common_options& options);
-// Also compiles the files that the experiment names as plugins, and replaces them by names.
+// Finds the experiment's plugins. Compiles files that it names as plugins, and replaces them by
+// names.
 run::plugin_discovery discover_plugins(const common_options& options, results::experiment& e,
                                        const results::device& device);
 run::client_factory clients_for(const common_options& options, double timeout_seconds);

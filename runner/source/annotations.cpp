@@ -19,7 +19,8 @@ using experiment::node_list;
 constexpr std::string_view kMark = "kzoo:";
 constexpr std::string_view kSpaces = " \t\r";
 
-// Where the line has something else than spaces and /* comments */, one of which it may be in.
+// The position of the first character outside spaces and /* comments */. `in_comment`: whether the
+// line begins, and then ends, in a comment.
 std::size_t skip_comments(std::string_view line, bool& in_comment) {
   std::size_t at = 0;
   for (;;) {

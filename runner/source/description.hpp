@@ -1,5 +1,5 @@
 #pragma once
-// What a source says of itself: its `// kzoo:` lines, or the manifest beside a bare kernel.
+// An author's description of a source: its `// kzoo:` lines, or the manifest next to a bare kernel.
 
 #include "results/plugin.hpp"
 #include "source/annotations.hpp"

@@ -94,7 +94,7 @@ std::span<const token> tokens_of_item(const std::vector<token>& file, const sour
   return std::span(file).subspan(d.first, d.last - d.first);
 }
 
-// Which of the items are needed.
+// Finds the needed items.
 class need_search {
  public:
   need_search(const std::vector<token>& file, const macros& known,
@@ -113,7 +113,7 @@ class need_search {
     if (const auto known = macros_.find(word); known != macros_.end())
       waiting_.emplace_back(known->second.body);
   }
-  // Whatever has the name: the host's function with the name of a kernel, too.
+  // Marks everything with the name as needed, also a host function with a kernel's name.
   void need_each(std::string_view name) {
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) return;

@@ -37,7 +37,7 @@ macros macros_in(const std::vector<token>& file);
 
 struct source_item {
   std::size_t first = 0, last = 0;  // tokens [first, last)
-  // What it declares, and maybe more names than that. Empty: nothing, or names that a macro pastes.
+  // The declared names, and possibly others. Empty if there are none, or if a macro pastes them.
   std::vector<std::string_view> names{};
   bool is_marked = false;  // it has __global__, __device__, const or a similar mark (kMarks)
   bool is_function = false;

@@ -23,7 +23,7 @@ std::size_t index_of(token_list all, std::string_view text) {
   return static_cast<std::size_t>(std::ranges::find(all, text, &token::text) - all.begin());
 }
 
-// At the commas that stand in no bracket.
+// Splits the list at commas outside brackets.
 std::vector<token_list> divided(token_list list) {
   std::vector<token_list> parts;
   std::size_t begin = 0;
@@ -55,7 +55,7 @@ parameter parameter_of(token_list all) {
   return p;
 }
 
-// Of an epilogue.
+// Whether it names an operand of an epilogue.
 bool is_operand(std::string_view name) { return name == "bias" || name == "residual"; }
 
 bool is_matrix(const parameter& p) { return p.is_tensor && !p.has_default && !is_operand(p.name); }
@@ -176,7 +176,7 @@ std::string namespaces_at(const std::vector<token>& file, std::size_t end) {
     if (text != "{") continue;
     if (head < at && file[head].text == "inline") ++head;
     const bool has_name = file[head].text == "namespace" && head + 1 < at;
-    // As it is written: a::b.
+    // The name as written: a::b.
     const char* const begin = has_name ? file[head + 1].text.data() : nullptr;
     open.push_back(has_name ? trimmed({begin, static_cast<std::size_t>(text.data() - begin)}) : "");
     head = at + 1;
@@ -323,7 +323,7 @@ bool is_run_of(std::string_view symbol, std::size_t count, token_list all, std::
   return true;
 }
 
-// As they stand, without comments and in one line.
+// The tokens as written, in one line and without comments.
 std::string joined(token_list all) {
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -333,7 +333,7 @@ std::string joined(token_list all) {
   return text;
 }
 
-// Where the bracket that closes at `at` opens.
+// The position where the bracket that closes at `at` opens.
 std::size_t opening(token_list all, std::size_t at, std::string_view open, std::string_view close) {
   int depth = 0;
   for (;; --at) {
@@ -350,7 +350,7 @@ bool is_keyword(const token& t) {
   return std::ranges::count(kBefore, t.text) > 0;
 }
 
-// Where the last operand of what ends at `at` begins: k, k<4>, table[i], (k), find(3).
+// The beginning of the operand that ends at `at`: k, k<4>, table[i], (k), find(3).
 std::size_t operand_begin(token_list all, std::size_t at) {
   if (is(all, at, ">") && at > 0) return opening(all, at, "<", ">") - 1;
   if (is(all, at, "]")) return operand_begin(all, opening(all, at, "[", "]") - 1);
@@ -360,7 +360,8 @@ std::size_t operand_begin(token_list all, std::size_t at) {
   return is_called ? at - 1 : at;
 }
 
-// Where what is launched begins, which ends before `end`: name, ns::name<4, T>, table[i], p->k.
+// The beginning of the launched expression that ends before `end`: name, ns::name<4, T>, table[i],
+// p->k.
 std::size_t callee_begin(token_list all, std::size_t end) {
   for (std::size_t at = end - 1;;) {
     at = operand_begin(all, at);
@@ -385,7 +386,7 @@ std::size_t callee_begin(token_list all, std::size_t end) {
 struct launch {
   std::size_t callee, config, config_end, arguments;  // tokens; arguments: the parenthesis
 };
-// Whose <<< is at `at`.
+// The launch with its <<< at `at`.
 std::optional<launch> launch_at(token_list all, std::size_t at) {
   if (at == 0 || !is_run_of("<", 3, all, at)) return std::nullopt;
   for (std::size_t end = at + 3; end + 3 < all.size(); ++end) {

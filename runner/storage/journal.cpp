@@ -82,7 +82,7 @@ void make_folder_of(const fs::path& file) {
                 "cannot be made, for the journal: " + fault.message() + kElsewhere);
 }
 
-// Only this puts the directory entry of a new file on disk.
+// Syncs the folder: only this puts a new file's directory entry on disk.
 void sync_folder_of(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const descriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

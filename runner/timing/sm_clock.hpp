@@ -44,7 +44,7 @@ class throttle_filter {
   // Samples below this clock in MHz may be discarded; 0: none.
   double least_mhz() const { return may_discard() ? kLeastClockShare * highest_mhz_ : 0; }
   int discarded() const { return discarded_; }
-  // Some of the accepted samples are throttled.
+  // Whether accepted samples include throttled ones.
   bool low_clock() const { return low_clock_; }
 
  private:

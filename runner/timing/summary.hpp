@@ -162,11 +162,11 @@ class series {
 
   bool empty() const { return samples_ms_.empty(); }
   bool out_of_time(const stop_rule& rule) const { return seconds_ >= rule.max_seconds; }
-  // There are enough rounds, and the relative half-width is small enough.
+  // Whether there are enough rounds and the relative half-width is small enough.
   bool precise(const stop_rule& rule) const;
   // Must not be called while empty().
   summary summarised(const stop_rule& rule) const;
-  // Without relative_half_width, regardless of the rule.
+  // The summary without relative_half_width, regardless of the rule.
   summary so_far() const { return summarise_without_interval(samples_ms_, rounds_); }
 
  private:

@@ -181,7 +181,7 @@ int worker_main(std::string_view device) {
     if (!control.send(is_call ? judged_elsewhere.handle(*request) : judged_here.handle(*request)))
       break;
   }
-  // Without destructors: a plugin's, or a broken device, could crash here.
+  // _Exit runs no destructors: a plugin's destructor, or a broken device, could crash here.
   std::_Exit(0);
 }
 

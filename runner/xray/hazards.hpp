@@ -94,7 +94,7 @@ struct touching_warp {
   touch how{};
   // A whole-warp operation. It may read ahead, past the written memory, for an unused fragment.
   bool together = false;
-  // Its block has barriers that are not followed: only writes are noted.
+  // Set if its block has barriers that are not followed: only writes are noted.
   bool unordered = false;
   const std::array<std::uint16_t, kWarp>* meetings =
       nullptr;  // of each lane with others of its warp

@@ -48,7 +48,7 @@ template <class Launch>
 constexpr void with_fixed_operand(const data::matrix& x, const Launch& launch) {
   if (!with_fixed_type<data::content::uniform>(x, launch)) launch(not_fixed{});
 }
-// The same for any buffer.
+// Like the function above, for any buffer.
 template <class Launch>
 constexpr void with_fixed(const data::matrix& x, const Launch& launch) {
   if (!with_fixed_type<data::content::poison>(x, launch)) with_fixed_operand(x, launch);

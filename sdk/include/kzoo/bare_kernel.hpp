@@ -203,13 +203,13 @@ struct planned : Description {
     if (variant().reads_c && g.beta == decltype(g.beta)(0))
       bare_clear_c(g, static_cast<stream_t>(stream));
   }
-  // The same for all products but the first, which is launched with a product of its own.
+  // Sets the other GEMMs' C of a batch to zero, too; the first GEMM's launch sets its own.
   template <class T, layout kLayout>
   static void clear_read_c(const gemm_batch<T, kLayout>& all, void* stream) {
     for (int i = 1; i < all.count; ++i) clear_read_c(all[i], stream);
   }
 
-  // For the problem's types and layout; the variant may have several.
+  // The launch for the problem's types and layout, of which the variant may have several.
   static manifest::launch_plan plan_for(const kzoo_problem& p, const kzoo_device& d) {
     manifest::kernel_variant v = variant();
     v.type_a = p.type_a;

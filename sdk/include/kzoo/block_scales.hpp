@@ -42,7 +42,7 @@ struct scaled_gemm : gemm<T, kLayout> {
   }
 };
 
-// For a kernel that only takes block scales: template <kzoo::block_scaled Gemm>.
+// Constrains a kernel to block scales: template <kzoo::block_scaled Gemm>.
 template <class Gemm>
 concept block_scaled = requires(const Gemm& g) {
   g.scale(0, 0, 0);

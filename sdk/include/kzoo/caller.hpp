@@ -39,7 +39,7 @@ inline std::uint64_t bytes_of_zeros(const kzoo_problem& p) {
   return static_cast<std::uint64_t>(std::max(p.m, p.n) * p.k) * most;
 }
 
-// All fields of a problem without epilogue, as words for lookups.
+// The key of a lookup: all fields of a problem without epilogue, as words.
 using plain_problem =
     std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t)>;
 inline plain_problem words_of(const kzoo_problem& p) {

@@ -1,6 +1,5 @@
-// What a function of the host that takes tensors of tvm-ffi needs of it: views of tensors, checks,
-// and the stream. Sources for which the runner makes a plugin of such a function find it as
-// <tvm/ffi/…>.
+// The part of tvm-ffi for host functions that take its tensors: views of tensors, checks, and the
+// stream. Sources that the runner turns into plugins include it as <tvm/ffi/…>.
 #pragma once
 
 #include <kzoo/tensors.hpp>
@@ -74,7 +73,7 @@ class TensorView : public at::Tensor {
 };
 using Tensor = TensorView;
 
-// Throws what was written into it, at the end of the statement.
+// Collects a message by <<, and throws it at the end of the statement.
 class Refusal {
  public:
   Refusal() = default;

@@ -14,8 +14,8 @@
 
 namespace kzoo {
 
-// A kernel takes one GEMM, like of a gemm_batch: `const auto g = groups[blockIdx.z];`. g.m is the
-// number of the group's rows, which may be 0.
+// The GEMMs of all groups. A kernel takes one as from a gemm_batch: `const auto g =
+// groups[blockIdx.z];`. g.m is the number of the group's rows, which may be 0.
 template <class T, layout kLayout = layout::nn>
 struct grouped_gemm {
   using element = T;                                 // as in types: one type, or mixed

@@ -1,10 +1,10 @@
 // One call of a function that takes tensors: its memory, its stream, and the kernels that it
 // starts.
 //
-// The function is called with a session: the stream and the memory of one run. The memory of C is
-// that of the first tensor of its shape and type that is made; others come from the workspace. In a
-// session that is dry nothing has memory and nothing is launched: it finds out how much memory
-// there has to be, and whether the function takes the problem.
+// The function is called with a session: the stream and the memory of one run. The first tensor
+// that is made with C's shape and type gets C's memory; others come from the workspace. A dry
+// session has no memory and launches nothing: it finds out how much workspace the function needs,
+// and whether it takes the problem.
 #pragma once
 
 #include <kzoo/abi.h>
@@ -72,7 +72,7 @@ inline std::size_t bytes_of(IntArrayRef sizes, ScalarType type) {
   return bytes;
 }
 
-// One call of the function. In one that is dry addresses mean nothing.
+// One call of the function. In a dry call, addresses are meaningless.
 struct session {
   bool is_dry = false;
   stream_t stream{};
@@ -82,7 +82,7 @@ struct session {
   std::vector<std::int64_t> sizes_of_c;
   ScalarType type_of_c{};
 
-  // Memory that is not initialised.
+  // Takes uninitialised memory for a tensor.
   void* take(IntArrayRef sizes, ScalarType type) {
     if (c != nullptr && type == type_of_c && sizes == IntArrayRef(sizes_of_c))
       return std::exchange(c, nullptr);
@@ -134,7 +134,7 @@ inline void must(cudaError_t status) {
 }
 #endif
 
-// On the stream of the run.
+// Fills memory on the stream of the run.
 inline void fill(void* at, int value, std::size_t bytes) {
   if (here().is_dry) return;
 #if defined(KZOO_REAL_CUDA)
@@ -152,7 +152,7 @@ inline void copy(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-// The stream that is meant where CUDA's default one is named.
+// The run's stream if `named` is one of CUDA's default streams, else `named`.
 inline stream_t stream_for(stream_t named) {
   constexpr std::uintptr_t kLastDefault = 2;  // cudaStreamPerThread
   return reinterpret_cast<std::uintptr_t>(named) <= kLastDefault ? here().stream : named;
@@ -164,8 +164,8 @@ inline launch_config config_of(dim3 grid, dim3 block, std::size_t shared = 0,
 }
 
 #if !defined(KZOO_REAL_CUDA)
-// The most dynamic shared memory that the function allowed some kernel: one that is started as a
-// call may have it, too.
+// The most dynamic shared memory, in bytes, that the function allowed any kernel. A kernel that is
+// started as a call may have as much.
 inline std::size_t most_shared = 0;
 #endif
 
@@ -194,14 +194,14 @@ struct starter {
 #endif
 };
 
-// `start`: a function that starts a kernel by the starter, with the values that it gets.
+// `start`: a function that starts a kernel by the starter, with the given values.
 template <class Start, class... A>
 void launch(const launch_config& config, const Start& start, A&&... given) {
   if (!here().is_dry) start(starter{config}, given...);
 }
 
-// The body of `start`, a generic lambda. The kernel may be a template whose arguments the values
-// say, which has no address before it is called.
+// The body of `start`, a generic lambda. The kernel may be a template whose arguments are deduced
+// from the values: it has no address before the call.
 #if defined(KZOO_REAL_CUDA)
 #define KZOO_CALLED(...)                                                           \
   {                                                                                \
@@ -221,8 +221,8 @@ void launch(const launch_config& config, const Start& start, A&&... given) {
       KZOO_CALLED(__VA_ARGS__)                                              \
   }
 
-// What calls of CUDA's runtime in the source become. Nothing waits: what follows on the stream
-// does.
+// Replacements for calls of CUDA's runtime in the source. None of them waits; the stream keeps the
+// order.
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(stream_t) { return cudaSuccess; }
 inline cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, stream_t = {}) {

@@ -1,6 +1,5 @@
-// A variant made of a function of the host that takes tensors of PyTorch: what the runner writes
-// for a source that has one. A Description has, beside what bare_kernel.hpp says of types, layouts
-// and launch():
+// A variant made of a host function that takes PyTorch tensors. The runner writes it for a source
+// with such a function. A Description has types, layouts and launch() as in bare_kernel.hpp, and:
 //
 //   static constexpr bool takes_c;  whether C is among its tensors
 //
@@ -22,14 +21,14 @@
 namespace kzoo {
 namespace tensors {
 
-// What a function may get beside A, B and C.
+// A function's arguments besides A, B and C.
 struct product {
   std::int64_t m, n, k;
   double alpha, beta;
   const kzoo_problem& problem;
   const void* const* operands;  // null in a call that is dry
 
-  // A vector for one row, else a matrix.
+  // The operand of this name as a tensor: a vector if it has one row, else a matrix.
   at::Tensor operand(std::string_view name) const {
     for (std::uint32_t i = 0; i < problem.operand_count; ++i) {
       const kzoo_operand& o = problem.operands[i];
@@ -44,7 +43,7 @@ struct product {
   }
 };
 
-// As long as it lives, the function is called with this session.
+// During its lifetime, the function is called with this session.
 class session_scope {
  public:
   explicit session_scope(session& s) { current = &s; }
@@ -53,7 +52,7 @@ class session_scope {
   session_scope& operator=(const session_scope&) = delete;
 };
 
-// The tensor that the function returned is C, and becomes it where its memory is another.
+// Throws unless the returned tensor has C's shape and type and is contiguous.
 inline void check_returned(const at::Tensor& returned, const at::Tensor& c) {
   const bool is_c = returned.sizes() == c.sizes() && returned.dtype() == c.dtype();
   if (!returned.defined() || !is_c || !returned.is_contiguous())
@@ -62,6 +61,7 @@ inline void check_returned(const at::Tensor& returned, const at::Tensor& c) {
          c.sizes());
 }
 
+// Copies the returned tensor to C if it is in other memory.
 inline void finish(const at::Tensor& returned, const at::Tensor& c) {
   check_returned(returned, c);
   if (returned.data_ptr() != c.data_ptr()) copy(c.data_ptr(), returned.data_ptr(), c.nbytes());
@@ -74,10 +74,10 @@ struct tensor_function : planned<Description> {
   tensor_function(const kzoo_problem& p, const kzoo_device& d)
       : problem_(p), has_batch_(wants_batch(p)), workspace_(workspace_bytes(p, d)) {}
 
-  // Declines what the function does: what it throws is the reason.
+  // Rejects a problem if a dry call throws; the exception is the reason.
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     planned<Description>::plan_for(p, d);
-    // Without a tensor of its own, its third dimension is all that tells of a batch.
+    // A function that takes a two-dimensional C cannot tell a batch from one GEMM.
     if (p.batch > 1 && Description::takes_c && takes(p, false))
       return "it computes one product at a time, not a batch";
     try {
@@ -109,7 +109,7 @@ struct tensor_function : planned<Description> {
   }
 
  private:
-  // Of the workspace. Throws what the function does.
+  // Bytes of workspace that a dry call takes. Throws whatever the function throws.
   static std::size_t bytes_taken(const kzoo_problem& p, bool has_batch) {
     void* const none = tensors::session::no_memory();
     tensors::session s;

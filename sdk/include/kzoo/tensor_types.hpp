@@ -1,4 +1,4 @@
-// What describes a tensor of PyTorch: the type of its elements, its device, its sizes and strides.
+// PyTorch's descriptions of a tensor: element type, device, sizes and strides.
 #pragma once
 
 #include <kzoo/cuda.hpp>
@@ -96,12 +96,12 @@ inline std::ostream& operator<<(std::ostream& out, const Device& d) {
   return out << (d.is_cuda() ? "cuda" : "cpu");
 }
 
-// Sizes or strides, which another object holds.
+// A view of sizes or strides; another object owns them.
 class IntArrayRef {
  public:
   IntArrayRef() = default;
   IntArrayRef(const std::int64_t* first, std::size_t count) : first_(first), count_(count) {}
-  // Of a list that lives as long as the call that it is given to.
+  // The list must outlive this view: pass it within one call.
   IntArrayRef(const std::initializer_list<std::int64_t>& list)
       : IntArrayRef(list.begin(), list.size()) {}
   IntArrayRef(const std::vector<std::int64_t>& list) : first_(list.data()), count_(list.size()) {}
@@ -130,7 +130,7 @@ inline std::ostream& operator<<(std::ostream& out, IntArrayRef list) {
   return out << ']';
 }
 
-// Of which only the element type counts: all tensors are on the device of the run.
+// Only the element type matters: all tensors are on the device of the run.
 class TensorOptions {
  public:
   TensorOptions() = default;
@@ -163,7 +163,7 @@ inline std::ostream& operator<<(std::ostream& out, const TensorOptions& options)
   return out << options.dtype() << " on " << options.device();
 }
 
-// What Tensor::type() returns, which older sources ask for more than the element type.
+// The result of Tensor::type(), which older sources ask for more than the element type.
 struct tensor_type {
   ScalarType scalar{};
   operator ScalarType() const { return scalar; }

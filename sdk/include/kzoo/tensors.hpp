@@ -1,7 +1,6 @@
-// What a function of the host that takes tensors of PyTorch needs of PyTorch: a tensor that owns no
-// memory, empty() and zeros(), the macros that check and dispatch, and the stream. Sources for
-// which the runner makes a plugin of such a function find it as <torch/extension.h>, <ATen/…> and
-// <c10/…>. Operators of PyTorch are not here.
+// The part of PyTorch for host functions that take its tensors: a tensor that owns no memory,
+// empty() and zeros(), the macros that check and dispatch, and the stream; no operators. Sources
+// that the runner turns into plugins include it as <torch/extension.h>, <ATen/…> and <c10/…>.
 #pragma once
 
 #include <kzoo/tensor_calls.hpp>
@@ -16,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-// Sources find these behind PyTorch's headers, too.
+// PyTorch's headers include these, and sources rely on it.
 #include <cassert>
 #include <cmath>
 #include <concepts>
@@ -36,7 +35,7 @@ namespace at {
 
 using namespace c10;
 
-// How a kernel gets a tensor as a parameter, with its sizes and strides: t[row][col].
+// A tensor as a kernel's parameter, with its sizes and strides: t[row][col].
 template <class T>
 struct DefaultPtrTraits {
   using PtrType = T*;
@@ -295,7 +294,7 @@ struct OptionalDeviceGuard : c10::cuda::CUDAGuard {
 using DeviceGuard = OptionalDeviceGuard;
 }  // namespace at
 
-// What bindings mention.
+// Names that bindings use.
 namespace pybind11 {
 struct arg {
   explicit arg(const char*) {}
@@ -310,7 +309,7 @@ namespace py = pybind11;
 
 #define KZOO_PASTED(A, B) A##B
 #define KZOO_NAMED(NAME, LINE) KZOO_PASTED(NAME, LINE)
-// Bindings are compiled as templates, of which nothing is made.
+// Bindings are compiled as templates without instances.
 #define KZOO_BINDINGS(MODULE)    \
   template <class kzoo_bindings> \
   [[maybe_unused]] static void KZOO_NAMED(kzoo_bindings_, __LINE__)(kzoo_bindings & MODULE)

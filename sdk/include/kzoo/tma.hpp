@@ -111,7 +111,7 @@ tensor_map<Tile> make_tensor_map([[maybe_unused]] const typename Tile::element* 
 #endif
 }
 
-// For `count` matrices, `stride` elements apart, which must be a multiple of 16 bytes.
+// The map of `count` matrices, `stride` elements apart; the stride must be a multiple of 16 bytes.
 template <class Tile>
 batch_tensor_map<Tile> make_batch_tensor_map(
     [[maybe_unused]] const typename Tile::element* matrices, [[maybe_unused]] int rows,
@@ -174,7 +174,7 @@ __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
 #endif
 }
 
-// Both functions for matrix `number` of a batch.
+// Like tma_load() of one matrix, from matrix `number` of a batch.
 template <class Tile>
 __device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
                                          typename Tile::element* tile, int number, int row, int col,
@@ -194,7 +194,7 @@ __device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
   detail::simulate_load<Tile>(&map, tile, {col, row, number}, arrived, sim::sm90::kOwnBlock, where);
 #endif
 }
-// The same from matrix `number` of a batch.
+// Like the multicast tma_load(), from matrix `number` of a batch.
 template <class Tile>
 __device__ __forceinline__ void tma_load_multicast(const batch_tensor_map<Tile>& map,
                                                    typename Tile::element* tile, int number,
@@ -283,7 +283,7 @@ __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map) {
   static_cast<void>(map);
 #endif
 }
-// Prefetches the map of a batch.
+// Prefetches a batch's map, a parameter of the kernel.
 template <class Tile>
 __device__ __forceinline__ void prefetch(const batch_tensor_map<Tile>& map) {
 #if defined(__CUDACC__)

@@ -330,7 +330,7 @@ void block_runner::yield(thread& t) {
     resume_another(t, idle_fiber());
     return;
   }
-  // What it polls for may come with a copy, or from another block.
+  // A polling thread may wait for a copy or for another block.
   constexpr unsigned kPatience = 256, kLongPatience = 16 * kPatience;
   if (++yields_ % kPatience == 0 && !sm90_.copies.empty()) {
     sm90::finish_copy(*this, 0);

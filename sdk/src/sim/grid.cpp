@@ -36,7 +36,7 @@ unsigned most_threads_for(const grid_request& r, unsigned most) {
   return threads <= kMostOfBlock ? most : std::min(most, std::max(1u, kMostOfCluster / threads));
 }
 
-// With those for blocks that wait for others.
+// The most OS threads, including threads for blocks that wait for others.
 unsigned most_threads_in_need(const grid_request& r) {
   constexpr unsigned kMost = 32, kMostStacks = 8192;
   const unsigned threads =

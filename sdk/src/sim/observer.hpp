@@ -11,7 +11,7 @@ namespace kzoo::sim {
 
 struct thread;
 
-// What reads or writes memory beside the threads (sm_90).
+// Units that read or write memory besides the threads (sm_90).
 enum class async_access : unsigned char { tma_load, tma_store, wgmma };
 struct async_traffic {
   std::uint32_t bytes = 0, passes = 0;  // sectors of global memory, or wavefronts
@@ -36,7 +36,7 @@ class observer {
   // The thread reaches an instruction, which returns to `from`.
   virtual void start_async(async_access what, const async_traffic& moved, const void* from) = 0;
   virtual void end_thread(thread& t) = 0;
-  // After an error, too.
+  // Also called after an error.
   virtual void end_block(std::span<thread> threads) = 0;
 
  protected:

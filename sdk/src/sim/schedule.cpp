@@ -15,7 +15,7 @@ void schedule::begin(std::uint64_t seed, std::uint64_t cluster, std::size_t thre
   begins_first_ = false;
   order_.clear();
   if (seed == 0) return;
-  // Two factors: a cluster's order with a seed is not that of another cluster with another seed.
+  // Two factors, so that no cluster repeats another cluster's order with another seed.
   constexpr std::uint64_t kOfSeed = 0x9e3779b97f4a7c15ull, kOfCluster = 0xbf58476d1ce4e5b9ull;
   state_ = (seed * kOfSeed + cluster * kOfCluster) | 1;
   constexpr int kMixing = 8;

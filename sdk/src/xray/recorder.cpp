@@ -227,7 +227,7 @@ void record(unsigned kind, const volatile void* address, std::size_t bytes, cons
       at - reinterpret_cast<std::uintptr_t>(t) < sizeof(thread_view)) {
     return;
   }
-  // A warp-wide operation has the other lanes' registers, too.
+  // A warp-wide operation also has the other lanes' registers.
   if ((log->flags & KZOO_XRAY_WHOLE_WARP) != 0 &&
       static_cast<const thread*>(t)->owner->is_on_stack(at)) {
     return;

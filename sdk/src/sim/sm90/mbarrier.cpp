@@ -39,7 +39,7 @@ known_barrier* find(cta& in, shared_offset at) {
   return found == all.end() ? nullptr : &*found;
 }
 
-// What an operation on a barrier lacks; empty if it is allowed.
+// Why an operation on a barrier is not allowed; empty if it is.
 std::string problem_of(cta& in, shared_offset at, const thread* by) {
   const known_barrier* known = find(in, at);
   if (known == nullptr) return "has not been initialised";

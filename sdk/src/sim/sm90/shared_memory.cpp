@@ -1,5 +1,5 @@
-// What is known about each 16 bytes of shared memory: writes through the generic proxy, copies that
-// have not arrived, MMAs that read.
+// The state of each 16 bytes of shared memory: writes through the generic proxy, copies that have
+// not arrived, MMAs that read.
 #include <array>
 #include <cstring>
 #include <sstream>

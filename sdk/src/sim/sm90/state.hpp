@@ -180,8 +180,8 @@ cta& block_of_cluster(thread& t, unsigned rank, const char* who, const here& whe
 
 // Notes the write of a thread through the generic proxy.
 void note_write(thread& t, shared_offset at, unsigned bytes, const here& where);
-// The same for a store of the running thread, if it is to shared memory. `code`: its offset in the
-// plugin, which the analysis turns into a line.
+// Like note_write(), for a store of the running thread to shared memory; ignores other stores.
+// `code`: the store's offset in the plugin, which the analysis turns into a line.
 void note_store(const volatile void* to, std::size_t bytes, std::uint32_t code);
 // Ends the launch if a copy into the 16 bytes has not arrived, or if a write there needs a fence.
 // For `overwrites`, also if an MMA reads them.
@@ -203,7 +203,7 @@ std::string barrier_text(shared_offset at, const here& where);
 // A copy in flight arrives.
 void finish_copy(block_runner& runner, std::size_t number);
 
-// What is wrong with a cluster whose threads have all ended; empty if nothing is.
+// The fault of a cluster whose threads have all ended; empty if there is none.
 std::string problem_at_end(block_runner& runner);
 std::string barrier_problem_at_end(cta& in);
 std::string store_problem_at_end(const thread& t);

@@ -12,7 +12,7 @@ using here = std::source_location;
 void mbarrier_init(std::uint64_t& barrier, unsigned arrivals, here where);
 // Arrives, and makes the phase wait for `bytes` of copies.
 void mbarrier_arrive(std::uint64_t& barrier, unsigned bytes, here where);
-// At the same address in the shared memory of another block of the cluster.
+// Arrives at the barrier with the same address in another block of the cluster.
 void mbarrier_arrive_in(std::uint64_t& barrier, unsigned rank, here where);
 void mbarrier_wait(std::uint64_t& barrier, unsigned parity, here where);
 void fence_mbarrier_init();
@@ -26,12 +26,12 @@ void note_write_of_lane(unsigned lane, const void* shared, unsigned bytes, here 
 // If `waits`, returns whether `vote` was true for any of the threads.
 bool named_barrier(int id, unsigned threads, bool waits, bool vote, here where);
 
-// Registers of the calling thread from now on. A request waits until others have released enough.
+// Changes the registers of the calling thread. A request waits until others have released enough.
 void change_registers(unsigned count, bool requests, here where);
 
 unsigned cluster_rank();
 void cluster_sync(here where);
-// From the same address in the shared memory of another block of the cluster.
+// Reads the float at the same address in the shared memory of another block of the cluster.
 float load_of_block(const float* shared, unsigned rank, here where);
 
 // PTX's address of dynamic shared memory.

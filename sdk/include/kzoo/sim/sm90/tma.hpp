@@ -10,7 +10,7 @@ namespace kzoo::sim::sm90 {
 
 using here = std::source_location;
 
-// What a CUtensorMap says about a row-major matrix, or `count` of them.
+// The content of a CUtensorMap for a row-major matrix, or `count` of them.
 struct matrix_map {
   std::uint64_t magic;
   unsigned char* base;
@@ -29,10 +29,10 @@ struct box_place {
   int col, row, number;
 };
 
-// As `blocks` of tma_load(): into the caller's block.
+// A value for `blocks` of tma_load(): only the caller's block.
 inline constexpr unsigned kOwnBlock = 1u << 16;
 
-// Into the blocks of the cluster whose bit in `blocks`, 16 bits, is set.
+// Loads into the blocks of the cluster whose bit in `blocks`, 16 bits, is set.
 void tma_load(const void* map, void* to, box_place at, std::uint64_t& barrier, unsigned blocks,
               here where);
 void bulk_load(const void* from, void* to, unsigned bytes, std::uint64_t& barrier, here where);
