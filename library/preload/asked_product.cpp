@@ -80,7 +80,7 @@ asked_product product_of(const blas_call& c, const call_modes& modes) {
   if (!is_known(c.transa) || !is_known(c.transb)) return no_product("unknown operations");
   if (c.m <= 0 || c.n <= 0 || c.k <= 0 || c.batch <= 0)
     return no_product("sizes that are not above 0");
-  if (std::max({c.m, c.n, c.k}) > kLargestDimension || c.batch > kMostProducts)
+  if (std::max({c.m, c.n, c.k}) > kLargestDimension || c.batch > kLargestBatch)
     return no_product("larger sizes or batches than an experiment has");
   if (!modes.epilogue.empty() && !is_finished_type(types->c))
     return no_product("epilogues of these types");

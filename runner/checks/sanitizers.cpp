@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr double kTimeoutSeconds = 300;  // these tools slow a kernel down by up to a hundred times
 
-// Enough GEMMs of a batch to show errors between two of them.
-std::int64_t products_for(const candidate& c) {
+// A batch large enough to show errors between two of its GEMMs.
+std::int64_t batch_for(const candidate& c) {
   return std::min<std::int64_t>(c.current_problem().batch, 3);
 }
 
@@ -31,7 +31,7 @@ std::int64_t products_for(const candidate& c) {
 std::string size_for(candidate& c) {
   constexpr std::int64_t kM = 129, kN = 127, kK = 65;
   problem usual = resized(c.current_problem(), kM, kN, kK);
-  usual.batch = products_for(c);
+  usual.batch = batch_for(c);
   const fitted_problem small = fit(c, usual);
   if (!small.taken) throw skipped("declined: " + small.objection);
   return shape_name(*small.taken);
@@ -65,7 +65,7 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
                                  "--epilogue",
                                  epilogue_name(own.epilogue),
                                  "--batch",
-                                 std::to_string(products_for(c))};
+                                 std::to_string(batch_for(c))};
   if (own.groups > 0) words.insert(words.end(), {"--groups", std::to_string(own.groups)});
   const auto name = [](const scale_block& block) {
     return block.empty() ? std::string("none") : scale_block_name(block);
@@ -94,8 +94,8 @@ std::string lines_with(const std::string& output, std::initializer_list<std::str
   return printable(found, kLongestText);
 }
 
-covered judge(const process::command_result& ran, int error_code, const std::string& tool,
-              const std::string& size, std::initializer_list<std::string_view> words) {
+covered outcome_of(const process::command_result& ran, int error_code, const std::string& tool,
+                   const std::string& size, std::initializer_list<std::string_view> words) {
   if (ran.hung) {
     throw failure(verdict::hung,
                   fmt::format("did not end within {:g} s under {}, killed", kTimeoutSeconds, tool));
@@ -120,9 +120,9 @@ covered run_compute_sanitizer(candidate& c, const std::string& tool) {
   confined.most_processes = process::enough_processes();  // it starts the runner, and talks to it
   confined.network = confined.writes_in_proc = true;
   try {
-    return judge(process::run_confined(argv, {}, confined, kTimeoutSeconds), kFound,
-                 fmt::format("compute-sanitizer --tool {}", tool), size,
-                 {"Invalid", "Race reported", "Uninitialized", "Program hit", "SUMMARY"});
+    return outcome_of(process::run_confined(argv, {}, confined, kTimeoutSeconds), kFound,
+                      fmt::format("compute-sanitizer --tool {}", tool), size,
+                      {"Invalid", "Race reported", "Uninitialized", "Program hit", "SUMMARY"});
   } catch (const std::system_error&) {
     throw skipped("there is no compute-sanitizer in PATH; it comes with the CUDA toolkit");
   }
@@ -144,7 +144,7 @@ covered run_address_sanitizer(candidate& c) {
   if (!fs::exists(runtime)) throw skipped("there is no libasan at " + runtime);
   const std::string size = size_for(c);
   c.client().free_memory();
-  return judge(
+  return outcome_of(
       process::run_confined(
           runner_on(c, file.string(), size),
           {"LD_PRELOAD=" + runtime,

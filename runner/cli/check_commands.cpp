@@ -30,8 +30,8 @@ namespace kzoo::cli {
 int check(const run_options& options) {
   results::experiment e = setup::load_experiment(options, options);
   const auto file = e.file.string();
-  // A file can be checked without its device, with a note: builds for a GPU list their variants
-  // without a GPU. If there are none, builds for the CPU are used.
+  // The note for a missing device. The file is checked with builds for that device, which list
+  // their variants without it, or else with builds for the CPU.
   std::string missing;
   results::device device;
   try {

@@ -28,7 +28,7 @@ int exit_code_of(const std::exception& fault);
 // Parses the command line and runs the subcommand. Returns the program's exit code.
 int command_line(int argc, char** argv);
 
-// All values of options that take only these, in the words of the help.
+// The allowed values of options that take no others, as in the help.
 using option_values = std::map<const CLI::Option*, std::vector<std::string>>;
 
 // The words of a command line that are not options, and its exit code.

@@ -124,7 +124,7 @@ std::string variant_in_unit(const tuned_kernel& k, const std::string& point) {
   return end > 0 ? k.kernel.variant.substr(0, end - 1) : "";
 }
 
-// Such problems share the first problem's kernel.
+// Whether the exported function calls one kernel for both problems: the first problem's.
 bool is_same_call(const problem& x, const problem& y) {
   return x.dtype == y.dtype && x.layout == y.layout && x.m == y.m && x.n == y.n && x.k == y.k &&
          x.batch == y.batch;
@@ -194,7 +194,8 @@ exported_project project_of(const tuned& t, const std::string& file, std::string
   return p;
 }
 
-// Adds a kernel that takes every size. It is asked last: no size is as far from another as its own.
+// Adds a kernel that takes every size. Its own size is so far from all others that it is asked
+// last.
 void add_fallback(bool is_cuda, exported_project& p) {
   const kernel_id kernel = is_cuda ? kernel_id{"every_type", "naive"} : kernel_id{"serial", "ijk"};
   constexpr std::int64_t kFarAway = std::int64_t{1} << 60;
@@ -214,7 +215,7 @@ void add_fallback(bool is_cuda, exported_project& p) {
   std::ranges::move(added, std::back_inserter(p.choices));
 }
 
-// About headers that sources were compiled without.
+// The text about headers that sources were compiled without.
 std::string left_out_text(const exported_project& p) {
   std::string text;
   std::set<fs::path> told;

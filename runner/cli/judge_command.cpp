@@ -87,7 +87,7 @@ void require_precise_baseline(const run::plan& p) {
   }
 }
 
-// A caller's error is no verdict on a kernel.
+// Refuses a missing file: a caller's error is no verdict on a kernel.
 fs::path existing(const std::string& name) {
   const auto file = as_file(name);
   if (!file)
@@ -199,7 +199,8 @@ class judge_of_files {
     return results::judgement_of(d, existing(name).stem().string());
   }
 
-  // No experiment file has the plain problems: `judge` finds them again.
+  // The command that judges the file again. No experiment file has the plain problems, so it is
+  // `judge` for them.
   std::string command_for(const std::string& name) const {
     std::string command = "runner judge " + shell_word(name);
     if (!on_plain_problems_) {

@@ -29,31 +29,31 @@ bool is_bare_kernel(const std::string& path) try {
 }
 
 // Needs of an experiment that runs on its own device.
-needs of_experiment(results::experiment e) {
+needs needs_of_experiment(results::experiment e) {
   if (e.baseline) e.plugins.push_back(*e.baseline);
   return {{e.device}, std::move(e.plugins)};
 }
 
 // Needs of single cells, on a device that the command decides.
 template <class Options>
-needs of_cells(const Options& o, const char* device) {
+needs needs_of_cells(const Options& o, const char* device) {
   results::experiment e = setup::load_experiment(o, o);
   setup::select_cells(e, run::parse_cells(o.cells));
   e.device = device;
-  return of_experiment(std::move(e));
+  return needs_of_experiment(std::move(e));
 }
 
 }  // namespace
 
 needs needs_of(const run_options& o) {
-  if (o.resume) return of_experiment(resumed_experiment(o));
-  if (!o.file.empty()) return of_experiment(setup::load_experiment(o, o));
+  if (o.resume) return needs_of_experiment(resumed_experiment(o));
+  if (!o.file.empty()) return needs_of_experiment(setup::load_experiment(o, o));
   return {{o.over.device.value_or("")}, {}, true};
 }
 
 needs needs_of(const tune_options& o) { return needs_of(tuning_run(o)); }
 
-needs needs_of(const rerun_options& o) { return of_experiment(repeated_experiment(o)); }
+needs needs_of(const rerun_options& o) { return needs_of_experiment(repeated_experiment(o)); }
 
 needs needs_of(const validate_options& o) {
   std::vector<std::string> devices{o.device};
@@ -61,14 +61,14 @@ needs needs_of(const validate_options& o) {
   return {std::move(devices), selected({o.plugin})};
 }
 
-needs needs_of(const profile_options& o) { return of_cells(o, "cuda"); }
-needs needs_of(const xray_options& o) { return of_cells(o, "cpu"); }
+needs needs_of(const profile_options& o) { return needs_of_cells(o, "cuda"); }
+needs needs_of(const xray_options& o) { return needs_of_cells(o, "cpu"); }
 
 needs needs_of(const judge_options& o) {
   if (o.compile_only) return needs_of(compile_request(o));
   results::experiment e = experiment_of(o);
   for (const std::string& file : o.files) e.plugins.push_back({file, {}});
-  return of_experiment(std::move(e));
+  return needs_of_experiment(std::move(e));
 }
 
 needs needs_of(const list_options& o) {
@@ -86,7 +86,7 @@ needs needs_of(const compile_options& o) {
 needs needs_of(const watch_options& o) {
   watch_options with_source = o;
   with_source.over.plugins.push_back(o.source);
-  return of_experiment(setup::load_experiment(with_source, with_source));
+  return needs_of_experiment(setup::load_experiment(with_source, with_source));
 }
 
 needs needs_of(const report_options& o) {

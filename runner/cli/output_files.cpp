@@ -31,7 +31,7 @@ bool is_written_in_place(const fs::path& file) {
   return fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
 }
 
-// Also compares files that do not exist yet.
+// Whether both names mean one file, which need not exist yet.
 bool is_same_file(const fs::path& one, const fs::path& other) {
   std::error_code fault;
   if (fs::equivalent(one, other, fault)) return true;

@@ -40,6 +40,7 @@ class output_file {
   std::FILE* file_ = nullptr;  // null: stdout
 };
 
+// The output files of a command, which are all different.
 class output_files {
  public:
   // Protects `inputs` and, unless it is empty, `journal` from being overwritten.
@@ -62,6 +63,7 @@ class output_files {
   bool on_stdout_ = false;
 };
 
+// Writes the results in a format: JSON, CSV, JUnit XML or Markdown.
 void render(const results::document& d, format f, const report::shown_options& shown,
             const text_sink& out);
 

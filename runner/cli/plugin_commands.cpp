@@ -1,4 +1,5 @@
-// `runner new`: a plugin's source to begin with, from the template or copied from the zoo.
+// `runner new`: a plugin's source to begin with, from the template or copied from the zoo. And
+// `runner compile`: plugins as libraries, for machines that run them.
 
 #include "cli/commands.hpp"
 #include "cli/output_files.hpp"
@@ -84,7 +85,7 @@ std::string project_file(const std::string& text, const std::string& source,
   return std::regex_replace(text, std::regex(R"(NAME mine SOURCES mine\.cu)"), arguments);
 }
 
-kzoo_device_kind kind_asked(const compile_options& o) {
+kzoo_device_kind checked_device_kind(const compile_options& o) {
   if (o.device != "cuda" && o.device != "cpu")
     input::refuse("--device",
                   fmt::format("expected cuda or cpu, found {}", input::in_quotes(o.device)));
@@ -167,10 +168,8 @@ int make_new(const new_options& options) {
   return kOk;
 }
 
-// `runner compile`: plugins as libraries, for machines that run them.
-
 void prepare_to_compile(const compile_options& options) {
-  kind_asked(options);
+  checked_device_kind(options);
   refuse_same_names(options);
   std::error_code fault;
   fs::create_directories(options.out, fault);
@@ -183,7 +182,7 @@ void prepare_to_compile(const compile_options& options) {
 fs::path compiled_to_folder(const compile_options& options, const std::string& file) {
   const fs::path library = library_of(options, file);
   const run::plugin_file made = setup::compiled_library(
-      file, kind_asked(options), {options.build_args, options.architectures});
+      file, checked_device_kind(options), {options.build_args, options.architectures});
   if (options.device_code_only) setup::require_device_code(made);
   replace_file(library, content_of(made.file));
   return library;

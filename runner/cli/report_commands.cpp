@@ -225,7 +225,7 @@ std::map<std::size_t, fs::path> journals_of_shards(const std::string& folder) {
   return journals;
 }
 
-// In merged.json, or in merged-DEVICE.json.
+// Stores the document in merged.json, or in merged-DEVICE.json.
 void store(const document& d, const fs::path& folder, const std::string& device) {
   const fs::path name = folder / fmt::format("merged{}.json", device);
   output_file file("--json", name.string());

@@ -40,7 +40,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the current directory: where journals are written without --journal.
+// The folder of journals without --journal, in the current directory.
 constexpr const char* kResultsFolder = "results";
 
 // The journals' names begin with the date.
@@ -95,8 +95,8 @@ std::optional<storage::journal> new_journal(const output_options& options, const
   return journal;
 }
 
-// Stored results may name files to compile and run, and compiler options, which can do as much.
-// Returns such a name, or "". `given`: this command line's replacements.
+// Returns the name of a file to compile and run, or of a compiler option, which can do as much, in
+// stored results; "" if there is none. `given`: this command line's replacements.
 std::string code_named_by(const results::experiment& e, const experiment_options& given = {},
                           const common_options& common = {}) {
   std::string named;
@@ -401,7 +401,7 @@ results::experiment repeated_experiment(const rerun_options& given) {
 
 namespace {
 
-// For sources, with the problems of the command line.
+// The experiment for sources, whose problems the command line gives.
 constexpr const char* kExperiment = "tune";
 
 // "60s", "1.5h", "90" seconds.

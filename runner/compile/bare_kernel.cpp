@@ -43,8 +43,8 @@ std::string cpp_types(const element_types& types) {
   return a == b && b == c ? a : fmt::format("kzoo::mixed<{}, {}, {}>", a, b, c);
 }
 
-// The argument as kzoo::bare_arguments gives it.
-std::string passed(const argument& from, std::size_t index) {
+// The C++ expression by which kzoo::bare_arguments gives the argument's value.
+std::string argument_value(const argument& from, std::size_t index) {
   if (from.kind == argument_kind::operand) return fmt::format("x.operand({})", from.map);
   if (from.kind >= argument_kind::value) return fmt::format("x.integer({})", index);
   const std::string given = fmt::format("x.{}()", name_in(kKinds, from.kind));
@@ -53,7 +53,7 @@ std::string passed(const argument& from, std::size_t index) {
   return fmt::format("static_cast<{}>({})", name_in(kNumberTypes, from.type), given);
 }
 
-// The argument as the plan of the launch needs it.
+// The C++ initializer of the argument's description, for the launch plan.
 std::string described(const argument& a) {
   const bool narrow = a.type == manifest::number_type::i32;
   return fmt::format(
@@ -74,7 +74,7 @@ std::string line_mark(const location& where) {
 std::string struct_name(std::size_t index) { return fmt::format("kzoo_description_{}", index); }
 
 // Values for kzoo::bare_kernel's template.
-holes holes_of(std::size_t index, const described_variant& d) {
+holes variant_holes(std::size_t index, const described_variant& d) {
   const manifest::kernel_variant& v = d.launch;
   const auto describe = [](const auto& each) { return described(each); };
   const auto number = [](auto each) { return fmt::format("{}u", each); };
@@ -115,13 +115,14 @@ std::string argument_name(const argument& x) {
 
 // Values for a launched variant. The manifest's lines say that its entry is a kernel and takes the
 // manifest's values.
-holes launched(std::size_t index, const described_variant& d, const std::string& plugin) {
+holes launched_variant_holes(std::size_t index, const described_variant& d,
+                             const std::string& plugin) {
   const std::string& name = d.launch.entry;
   const std::vector<argument>& arguments = d.launch.arguments;
-  holes all = holes_of(index, d);
+  holes all = variant_holes(index, d);
   std::vector<std::string> values;  // as functions of a kzoo::bare_arguments
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    values.push_back(passed(arguments[i], i));
+    values.push_back(argument_value(arguments[i], i));
     const std::string takes_no = fmt::format("parameter {} of {} does not take {}", i + 1, name,
                                              argument_name(arguments[i]));
     const std::string is_no =
@@ -158,8 +159,8 @@ std::string given_to_function(const std::string& argument) {
 
 using manifest::number_type;
 
-// A kernel as the machine code has it.
-struct entry {
+// A kernel in the machine code: its symbol and its parameters' types.
+struct compiled_entry {
   std::string name;
   std::vector<number_type> parameters;
 };
@@ -173,8 +174,8 @@ class mark_reader {
   mark_reader(std::string_view ptx, const std::filesystem::path& source)
       : ptx_(ptx), source_(source.string()) {}
 
-  // `parameters`: how many it has.
-  entry read(std::size_t number, std::size_t parameters) const {
+  // Reads kernel `number`, which must have so many `parameters`.
+  compiled_entry read(std::size_t number, std::size_t parameters) const {
     const std::string name(between(fmt::format("{}{} = ", kEntryMark, number)));
     if (!is_identifier(name, "$%")) refuse(name);
     const auto list = between(fmt::format("{}{}[", kParametersMark, number));
@@ -192,7 +193,7 @@ class mark_reader {
     return rest.substr(0, rest.find(';'));
   }
 
-  // "3] = {6, 1}": without what is 0 at the end.
+  // "3] = {6, 1}": PTX leaves out zeros at the end.
   std::vector<number_type> numbers_in(std::string_view text) const {
     std::vector<number_type> types;
     const auto brace = text.find('{');
@@ -245,7 +246,7 @@ std::string plugin_text(const manifest::described_kernels& kernels,
              {"summary", literal(kernels.summary.empty() ? "a bare kernel" : kernels.summary)}}};
   for (const described_variant& d : kernels.variants) {
     auto& variants = all.lists["variants"];
-    variants.push_back(launched(variants.size(), d, name));
+    variants.push_back(launched_variant_holes(variants.size(), d, name));
   }
   return filled("plugin/bare_kernel.cpp", all);
 }
@@ -256,7 +257,7 @@ std::string plugin_text(const manifest::described_kernels& kernels,
   const std::string call =
       fmt::format("::{}({})", function.name, joined(function.arguments, ", ", given_to_function));
   const bool takes_c = std::ranges::count(function.arguments, "C") > 0;
-  holes all = holes_of(0, kernels.variants.front());
+  holes all = variant_holes(0, kernels.variants.front());
   all.texts.merge(decltype(all.texts){
       {"source", source.filename().string()},
       {"takes_c", fmt::format("{}", takes_c)},
@@ -290,7 +291,7 @@ manifest::kernel_manifest launches_of(const manifest::described_kernels& kernels
   for (const manifest::described_variant& d : kernels.variants)
     for (const element_types& types : d.types) {
       manifest::kernel_variant v = d.launch;
-      const entry compiled = marks.read(number++, v.arguments.size());
+      const compiled_entry compiled = marks.read(number++, v.arguments.size());
       if (v.summary.empty()) v.summary = v.entry;
       v.entry = compiled.name;
       v.type_a = types.a;

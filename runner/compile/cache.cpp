@@ -52,8 +52,8 @@ std::uint64_t most_bytes() {
   return static_cast<std::uint64_t>(*number * kGigabyte);
 }
 
-// Whether the entry has the library, by a link if need be: the same source under another name has
-// made it.
+// Whether the entry has the library. Links to it if the same source under another name made the
+// entry.
 bool provides_library(const fs::path& entry, const std::string& file) {
   std::error_code fault;
   if (fs::is_regular_file(entry / file, fault)) return true;
@@ -179,7 +179,7 @@ fs::path cache::store(const fs::path& begun, const std::string& key, const std::
                       std::vector<std::string> includes, const places& known) const {
   for (std::string& each : includes) each = with_names(std::move(each), known);
   const fs::path kept = entry(key, includes, known);
-  // The library alone: what else a source has made of the folder it was compiled in is left there.
+  // A clean folder takes the library alone, without anything else that the compilation wrote.
   const temporary_folder clean = new_folder();
   fs::rename(begun / file, clean.path() / file);
   replace_file(clean.path() / kHash, sha256_of(clean.path() / file) + '\n');
@@ -206,7 +206,8 @@ std::uint64_t cache::size_of(const fs::path& folder) {
 }
 
 bool cache::keep_in_use(const fs::path& folder) {
-  // One file is open for each. With more, what was used last is still removed last.
+  // The most entries that this process protects, each by an open file. Beyond that, entries are
+  // still evicted in the order of their last use.
   constexpr std::size_t kMost = 256;
   static std::mutex mutex;
   static std::map<fs::path, descriptor> used;
@@ -243,7 +244,7 @@ void cache::evict() const {
       const descriptor opened = open_folder(each.path);
       if (opened.fd() < 0 || flock(opened.fd(), LOCK_EX | LOCK_NB) != 0) continue;
       const temporary_folder away(folder_ / "old.");
-      // Gone at once, for whoever looks for it meanwhile.
+      // The rename removes the entry atomically for other processes.
       fs::rename(each.path, away.path() / "entry", fault);
       if (!fault) bytes -= each.bytes;
     } else {

@@ -22,14 +22,14 @@
 
 namespace kzoo::compile {
 
-// A name that stands for a folder, as {"{source}", "/home/me"}, so that an entry also serves equal
-// files in other folders.
+// A name for a folder, such as {"{source}", "/home/me"}: an entry also serves equal files in other
+// folders.
 struct place {
   std::string name;
   std::filesystem::path folder;
 };
 using places = std::vector<place>;
-// The text; names replace the folders at the beginning of its only path, or of paths in quotes.
+// The text with names in place of folders, at the beginning of its only path or of paths in quotes.
 std::string with_names(std::string text, const places& known);
 
 // This machine cannot compile; the source is not to blame.
@@ -82,7 +82,7 @@ class cache {
 // where there is no GPU, or the folder cannot be made.
 std::optional<std::filesystem::path> device_code_folder(const std::filesystem::path& library);
 
-// How kzoo_add_plugin compiles a plugin for a device, as CMake wrote it down
+// kzoo_add_plugin's commands and options for a device, as CMake recorded them
 // (cmake/kernel-zoo-recipes.cmake).
 
 struct recipe {

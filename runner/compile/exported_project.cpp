@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using words = std::vector<std::string>;
 
-// Characters of the project's file names, beside letters and digits, that make does not interpret.
+// Characters of file names, besides letters and digits, that make does not interpret.
 constexpr std::string_view kInNames = "_-+.,@/";
 
 void check_place(const fs::path& place) {
@@ -37,7 +37,7 @@ void check_place(const fs::path& place) {
                                   kInNames));
 }
 
-// The folders of the project, as configs/templates/export/ has them too.
+// The folders of the project. configs/templates/export/ repeats these names.
 constexpr const char *kUnits = "units", *kKernels = "kernels", *kZoo = "zoo", *kInclude = "include",
                      *kManifest = "manifest";
 constexpr std::array kManifestSources{"expression.cpp", "launch_plan.cpp"};
@@ -148,7 +148,7 @@ words common_options(const recipe& toolchain) {
   words all = toolchain.options;
   for (const std::string& definition : toolchain.definitions) all.push_back("-D" + definition);
   if (!is_cuda(toolchain)) all.emplace_back("-DKZOO_NATIVE=1");
-  // A name that is one in the whole process could not be made local.
+  // GNU unique symbols are global in the process and could not be made local.
   all.emplace_back(is_cuda(toolchain) ? "-Xcompiler=-fno-gnu-unique" : "-fno-gnu-unique");
   return all;
 }
@@ -187,7 +187,9 @@ std::string cmake_options(const words& options, const recipe& toolchain) {
                             : fmt::format("\"{}\"", list);
 }
 
-holes holes_of(const exported_project& p, std::size_t index, const recipe& toolchain, bool linked) {
+// Values for a unit in the templates of the Makefile and the CMakeLists.txt.
+holes unit_holes(const exported_project& p, std::size_t index, const recipe& toolchain,
+                 bool linked) {
   const exported_unit& u = p.units[index];
   words options = common_options(toolchain);
   const words own = options_of(u);
@@ -203,9 +205,9 @@ holes holes_of(const exported_project& p, std::size_t index, const recipe& toolc
       {{"launching", linked ? listed("source", kManifestSources) : std::vector<holes>{}}}};
 }
 
-// `files`: the compiled files.
-holes holes_of(const exported_project& p, const recipe& toolchain, const std::vector<bool>& linked,
-               const source::file_texts& files) {
+// Values for the templates of the project's files. `linked`: from add_sources().
+holes project_holes(const exported_project& p, const recipe& toolchain,
+                    const std::vector<bool>& linked, const source::file_texts& files) {
   const bool cuda = is_cuda(toolchain);
   std::set<std::string> folders;  // and headers above them
   for (const auto& [place, text] : files) folders.insert(place.begin()->string());
@@ -223,7 +225,7 @@ holes holes_of(const exported_project& p, const recipe& toolchain, const std::ve
        {"cmake_arch", cmake_options(architectures, toolchain)}},
       {{"functions", exported_functions(p)}, {"libraries", listed("library", libraries_of(p))}}};
   for (std::size_t i = 0; i < p.units.size(); ++i)
-    all.lists["units"].push_back(holes_of(p, i, toolchain, linked[i]));
+    all.lists["units"].push_back(unit_holes(p, i, toolchain, linked[i]));
   return all;
 }
 
@@ -234,7 +236,7 @@ source::file_texts exported_files(const exported_project& p, const recipe& toolc
   source::file_texts files;
   const std::vector<bool> linked = add_sources(p, toolchain, manifest_sources, files);
   for (const auto& [place, text] : files) check_place(place);
-  const holes values = holes_of(p, toolchain, linked, files);
+  const holes values = project_holes(p, toolchain, linked, files);
   for (const auto& [name, text] :
        std::initializer_list<std::array<std::string, 2>>{{p.name + ".h", "header.h"},
                                                          {p.name + ".cpp", "calls.cpp"},
@@ -298,8 +300,8 @@ std::string precisions_of(const function& f) {
   return joined(names, ", ");
 }
 
-std::vector<holes> holes_of(const std::vector<const exported_choice*>& choices,
-                            const exported_project& p) {
+std::vector<holes> choice_holes(const std::vector<const exported_choice*>& choices,
+                                const exported_project& p) {
   std::vector<holes> all;
   for (const exported_choice* c : choices) {
     const problem& of = c->problem;
@@ -311,7 +313,7 @@ std::vector<holes> holes_of(const std::vector<const exported_choice*>& choices,
   return all;
 }
 
-holes holes_of(const std::string& kind, const function& f, const exported_project& p) {
+holes function_holes(const std::string& kind, const function& f, const exported_project& p) {
   const element_types& types = f.of.dtype;
   const auto flag = [](bool set) { return set ? "yes" : ""; };
   const auto layout = [](bool transposed) {
@@ -345,7 +347,7 @@ holes holes_of(const std::string& kind, const function& f, const exported_projec
              {"b_transposed", flag(b)},
              {"scaled", flag(is_scaled(types))},
              {"batches", flag(f.has_batches)}},
-            {{"choices", holes_of(f.choices, p)}}};
+            {{"choices", choice_holes(f.choices, p)}}};
   all.texts["declaration"] = trimmed(filled("export/declaration", all));
   return all;
 }
@@ -354,7 +356,7 @@ holes holes_of(const std::string& kind, const function& f, const exported_projec
 
 std::vector<holes> exported_functions(const exported_project& p) {
   std::vector<holes> all;
-  for (const auto& [kind, f] : functions_of(p)) all.push_back(holes_of(kind, f, p));
+  for (const auto& [kind, f] : functions_of(p)) all.push_back(function_holes(kind, f, p));
   return all;
 }
 

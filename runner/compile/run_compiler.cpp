@@ -145,7 +145,7 @@ std::vector<std::string> missing_of_torch(const std::string& output) {
   return found;
 }
 
-// Words for what the linker misses.
+// Hints on functions that the linker misses.
 std::vector<std::string> missing_words(const std::string& output) {
   static const auto kLibraries = asset_table("compile/libraries");
   static const std::regex kMissing("undefined reference to [^\\w]+(\\w+)");

@@ -45,9 +45,9 @@ std::string linker_option(const std::string& option, bool is_cuda) {
   return all;
 }
 
-// The commands, but for the names of what they write. CMake compiles and links in two steps as
-// well: options such as -fsanitize would otherwise link a runtime. Nothing is linked where nothing
-// but device code is compiled.
+// The commands without their output files. As in CMake, compiling and linking are two steps: in one
+// step, options such as -fsanitize would link a runtime. If only device code is compiled, nothing
+// is linked.
 struct commands {
   words compile, link;
   std::string build_info;
@@ -169,8 +169,9 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
       files, [&](const std::string& file) { return fs::last_write_time(file, fault) >= start; });
 }
 
-[[noreturn]] void refuse(const fs::path& source, const recipe& toolchain, const std::string& notes,
-                         const process::command_result& result) {
+[[noreturn]] void throw_does_not_compile(const fs::path& source, const recipe& toolchain,
+                                         const std::string& notes,
+                                         const process::command_result& result) {
   const std::string name = source.string();
   throw does_not_compile(fmt::format(
       "{}{}error: {} {} for {}{}", result.output, notes, name, "does not compile", toolchain.device,
@@ -194,7 +195,7 @@ std::string function_note(const std::string& file, const source_unit& u) {
       file, u.kernels.variants[0].launch.entry);
 }
 
-// Instead of how cuBLAS is linked; "" where the compiler does not miss it.
+// A note that replaces the hint on linking cuBLAS; "" unless the compiler misses cuBLAS.
 std::string cublas_note(const std::string& file, const source_unit& u, std::string_view output) {
   const auto misses = [&](std::string_view quote) {
     return output.find(std::string(quote) + "cublas") != std::string_view::npos;
@@ -235,24 +236,25 @@ bool is_lacking(const std::string& header, const std::string& output, const reci
   return folder != toolchain.simulated_include && fs::exists(folder / "cuda_runtime.h");
 }
 
-// Throws try_again if less of the source may compile. `compiled`: what is left of it at most.
+// Throws try_again if a smaller part of the source may compile. `compiled` gives the part for a
+// cut.
 template <class Compiled>
 void try_less(const Compiled& compiled, const process::command_result& failed,
-              const recipe& toolchain, source_cut& tried) {
+              const recipe& toolchain, source_cut& cut) {
   if (failed.hung) return;
   const auto is_less = [](const source::cut_file& each) { return !each.code.is_whole; };
-  const bool was_cut = std::exchange(tried.is_cut, true);
-  const std::vector<source::cut_file> files = compiled(tried);
+  const bool was_cut = std::exchange(cut.is_cut, true);
+  const std::vector<source::cut_file> files = compiled(cut);
   for (const source::cut_file& each : files)
     for (const auto& [name, quoted] : source::includes_in(each.code.text)) {
       if (!is_lacking(name, failed.output, toolchain)) continue;
-      tried.missing.push_back(name);
-      tried.output += failed.output;
+      cut.missing.push_back(name);
+      cut.output += failed.output;
       throw try_again();
     }
   if (!was_cut && std::ranges::any_of(files, is_less)) throw try_again();
-  if (!std::exchange(tried.cuts_headers, true) && files.size() > 1 &&
-      std::ranges::any_of(compiled(tried), is_less))
+  if (!std::exchange(cut.cuts_headers, true) && files.size() > 1 &&
+      std::ranges::any_of(compiled(cut), is_less))
     throw try_again();
 }
 
@@ -293,7 +295,7 @@ void allow_owner_alone(const fs::path& library) {
   fs::permissions(library, fs::perms::owner_all, replace | nofollow);
 }
 
-// `named`: the source, as its author does.
+// `named`: the source by the name that its author gave.
 void refuse_if_large(const fs::path& folder, const std::string& named, const std::string& device) {
   if (const std::uint64_t bytes = cache::size_of(folder); bytes > cache::kLargest) {
     throw does_not_compile(fmt::format(
@@ -302,7 +304,7 @@ void refuse_if_large(const fs::path& folder, const std::string& named, const std
   }
 }
 
-// Writes them below the folder, as they lie to each other. Returns the folder of the first.
+// Writes the files below the folder, with their relative paths. Returns the first file's folder.
 fs::path write_copies(const std::vector<source::cut_file>& files, const fs::path& folder) {
   std::vector<fs::path> paths;
   for (const source::cut_file& each : files) paths.push_back(fs::weakly_canonical(each.file));
@@ -319,8 +321,8 @@ fs::path write_copies(const std::vector<source::cut_file>& files, const fs::path
   return folder / "sources" / paths[0].parent_path().lexically_relative(above);
 }
 
-// Compiles and links in the folder; calls `failed` where either fails. `preamble`: what the source
-// is compiled behind, as if it included it.
+// Compiles and links in the folder; calls `failed` if either fails. `preamble`: text that is
+// compiled before the source.
 template <class Failed>
 built build(const commands& c, const recipe& toolchain, const fs::path& source,
             const std::string& preamble, const fs::path& folder, const std::string& library,
@@ -385,7 +387,7 @@ built build_device_code(const commands& c, const recipe& toolchain, const source
   return {result.output, files_included(rule, folder)};
 }
 
-// Refuses what no compiler here takes for CUDA C++.
+// Refuses files that cannot be compiled as CUDA C++.
 void refuse_unless_source(const fs::path& file, const fs::path& source, const recipe& toolchain) {
   if (toolchain.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
     input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
@@ -404,13 +406,13 @@ void refuse_unless_source(const fs::path& file, const fs::path& source, const re
   }
 }
 
-// The product that the source's function computes.
-manifest::described_variant variant_of(const source::description& d) {
+// The variant of a source's function that takes tensors: the GEMM that it computes.
+manifest::described_variant function_variant(const source::description& d) {
   const source::tensor_function& f = *d.function;
   const source::needed_code code = source::needed_by({f.name}, d.text, {}, {.for_host = true});
   manifest::described_variant v;
   v.launch.entry = f.name;
-  v.launch.grid[2] = "batch";  // its tensors tell it
+  v.launch.grid[2] = "batch";  // in the tensors' third dimension
   v.entry_at = {d.file, f.line, 1};
   v.types = source::types_of_tensors(code.text);
   v.layouts = {layout::nn};
@@ -430,8 +432,9 @@ manifest::described_variant variant_of(const source::description& d) {
 source_unit unit_of(const source::description& d, const fs::path& source,
                     const results::tuning_point& point) {
   input::diagnostics report(d.file, d.text);
-  const experiment::node_table said = d.is_bare ? source::with_values(d.keys, point) : d.keys;
-  experiment::table_reader keys(said, "", report);
+  const experiment::node_table valued_keys =
+      d.is_bare ? source::with_values(d.keys, point) : d.keys;
+  experiment::table_reader keys(valued_keys, "", report);
   source_unit u{source::read_build_settings(keys), "", "", {}};
   keys.find(source::kTuneKey);
   if (d.is_bare)
@@ -447,7 +450,7 @@ source_unit unit_of(const source::description& d, const fs::path& source,
                     fmt::format("{} takes tensors, and is called once without memory before "
                                 "it runs, where {} would start kernels: make it a plugin",
                                 d.function->name, *starts_kernels));
-    u.kernels = manifest::read_started(keys, variant_of(d), report);
+    u.kernels = manifest::read_started(keys, function_variant(d), report);
   }
   keys.finish();
   report.throw_if_any();
@@ -465,73 +468,74 @@ compiled source_plugin(const fs::path& file, const recipe& toolchain, const buil
   const std::string library = source.stem().string() + ".so";
   refuse_unless_source(file, source, toolchain);
   constexpr int kTries = 3;  // where a file is saved while it is compiled
-  source_cut tried = asked.cut;
+  source_cut cut = asked.cut;
   for (int builds = 0;;) {
     try {
       const std::string text = source::read_source(source, file.string());
-      const auto unit = [&](const fs::path& named) {
+      const auto unit_named = [&](const fs::path& named) {
         return unit_of(source::describe(source, named.string(), text), source, point);
       };
-      const source_unit u = unit(file);
+      const source_unit u = unit_named(file);
       commands c = commands_for(source, toolchain, u, asked);
       // A build without a missing header is found only while the header is missing.
       const places known = places_of(source, toolchain);
       const std::string key =
           key_of(c, toolchain,
                  fmt::format("{}{}{}{}{}", text, u.preamble,
-                             with_names(unit(source.filename()).generated, known),
-                             fmt::join(tried.missing, "\n"), headers_beside(source, text)),
+                             with_names(unit_named(source.filename()).generated, known),
+                             fmt::join(cut.missing, "\n"), headers_beside(source, text)),
                  known);
       const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, toolchain);
       const std::string notes =
-          missing_header_notes(file.string(), tried.missing) + function_note(file.string(), u);
+          missing_header_notes(file.string(), cut.missing) + function_note(file.string(), u);
       if (auto found = kept.find(key, library, known))
-        return {std::move(*found), false, notes, host_code, tried};
+        return {std::move(*found), false, notes, host_code, cut};
       if (asked.deadline && steady_seconds() >= *asked.deadline) throw not_begun();
 
       const auto start = fs::file_time_type::clock::now();
-      const temporary_folder begun = kept.new_folder();
+      const temporary_folder scratch = kept.new_folder();
       const bool simulated = toolchain.device != "cuda" && !u.settings.native;
       const auto compiled = [&](const source_cut& less) {
         return compiled_files(u, source, text, simulated, less);
       };
       const auto failed = [&](const process::command_result& result) {
-        std::string said = cublas_note(file.string(), u, result.output);
-        if (said.empty())
-          said = hints(toolchain.device, file.string(), text, tried.output + result.output);
-        if (is_bare) try_less(compiled, result, toolchain, tried);
-        said += notes;
+        std::string advice = cublas_note(file.string(), u, result.output);
+        if (advice.empty())
+          advice = hints(toolchain.device, file.string(), text, cut.output + result.output);
+        if (is_bare) try_less(compiled, result, toolchain, cut);
+        advice += notes;
         for (const source::cut_file& each :
-             is_bare ? compiled(tried) : std::vector<source::cut_file>{})
-          said += host_code_hints(each.file == source ? file.string() : each.file.string(),
-                                  each.code, result.output);
-        refuse(file, toolchain, said, result);
+             is_bare ? compiled(cut) : std::vector<source::cut_file>{})
+          advice += host_code_hints(each.file == source ? file.string() : each.file.string(),
+                                    each.code, result.output);
+        throw_does_not_compile(file, toolchain, advice, result);
       };
       std::vector<source::cut_file> copied;
       const bool is_python = source.extension() == ".py";
-      if (tried.is_cut || u.has_function || is_python) copied = compiled(tried);
+      if (cut.is_cut || u.has_function || is_python) copied = compiled(cut);
       // The author's headers come first, as beside the source. nvcc has them before its own.
       if (!copied.empty() && toolchain.device != "cuda")
         append(c.compile, {"-iquote", source.parent_path().string()});
       fs::path compiled_file = source;
       if (is_bare && host_code) {
-        const fs::path folder = copied.empty() ? begun.path() : write_copies(copied, begun.path());
+        const fs::path folder =
+            copied.empty() ? scratch.path() : write_copies(copied, scratch.path());
         compiled_file =
             folder /
             fs::path("kzoo_launch").replace_extension(is_python ? ".cu" : source.extension());
         write_file(compiled_file, u.generated);
       }
-      auto [output, includes] =
-          host_code ? build(c, toolchain, compiled_file, u.preamble, begun.path(), library, failed)
-                    : build_device_code(c, toolchain, u, source, copied, kept,
-                                        begun.path() / library, failed);
+      auto [output, includes] = host_code ? build(c, toolchain, compiled_file, u.preamble,
+                                                  scratch.path(), library, failed)
+                                          : build_device_code(c, toolchain, u, source, copied, kept,
+                                                              scratch.path() / library, failed);
       for (const source::cut_file& each : copied)
         if (each.file != source) add_once(includes, each.file.string());
-      refuse_if_large(begun.path(), file.string(), toolchain.device);
+      refuse_if_large(scratch.path(), file.string(), toolchain.device);
       if (any_changed_since(includes, start) && ++builds < kTries) continue;
       std::erase(includes, source.string());  // the key has its text
-      return {kept.store(begun.path(), key, library, includes, known), true, output + notes,
-              host_code, tried};
+      return {kept.store(scratch.path(), key, library, includes, known), true, output + notes,
+              host_code, cut};
     } catch (const try_again&) {
     }
   }
@@ -546,12 +550,13 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   const places known{{"{sdk}", toolchain.include}};
   const std::string key = key_of(c, toolchain, name + '\n' + text, known);
   if (auto found = kept.find(key, library, known)) return std::move(*found);
-  const temporary_folder begun = kept.new_folder();
-  const fs::path source = begun.path() / "generated.cpp";
+  const temporary_folder scratch = kept.new_folder();
+  const fs::path source = scratch.path() / "generated.cpp";
   write_file(source, text);
-  const built made = build(c, toolchain, source, "", begun.path(), library,
-                           [&](const auto& result) { refuse(source, toolchain, "", result); });
-  return kept.store(begun.path(), key, library, made.includes, known);
+  const built made =
+      build(c, toolchain, source, "", scratch.path(), library,
+            [&](const auto& result) { throw_does_not_compile(source, toolchain, "", result); });
+  return kept.store(scratch.path(), key, library, made.includes, known);
 }
 
 }  // namespace kzoo::compile

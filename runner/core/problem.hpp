@@ -65,7 +65,7 @@ inline constexpr std::int64_t kLargestScaleBlock = 65536;
 std::string scale_block_name(const scale_block& block);
 std::optional<scale_block> scale_block_from_name(std::string_view name);
 
-// 0 if `type` is no element type.
+// Bytes of a stored element (of two elements, for int4); 0 if `type` is no element type.
 std::size_t type_size(kzoo_type type);
 bool is_integer(kzoo_type type);
 
@@ -194,7 +194,7 @@ inline constexpr std::uint64_t kMatrixAlignment = 256;
 // Limits of a problem: products of its sizes do not overflow.
 inline constexpr std::int64_t kLargestDimension = 1048576;
 inline constexpr std::int64_t kMostPadding = 65536;
-inline constexpr std::int64_t kMostProducts = 65536;  // GEMMs in a batch
+inline constexpr std::int64_t kLargestBatch = 65536;  // GEMMs in a batch
 inline constexpr std::int64_t kMostGroups = 4096;
 
 // C = alpha A B + beta C, then the epilogue. A is m x k, B is k x n, C is m x n. C is row-major;
@@ -273,14 +273,14 @@ std::string problem_name(const problem& p);
 // The part after shape and type: " nt batch=2", or "".
 std::string problem_details(const problem& p);
 
-// The sizes that a variant says it takes.
+// Sizes that a variant takes.
 
 // M, N and K are multiples of these; each row starts at a multiple of row_bytes.
 struct size_granularity {
   std::int64_t m = 1, n = 1, k = 1, row_bytes = 1;
 };
 
-// Common multiples of both. Too large numbers are cut off: no problem has such sizes.
+// The common multiples of both. Multiples beyond the largest size are cut off.
 size_granularity both_of(const size_granularity& x, const size_granularity& y);
 
 // The next larger problem that satisfies `g`.
@@ -289,10 +289,10 @@ problem rounded_up(problem p, const size_granularity& g);
 // Bytes of the smallest element type; rows of all matrices are counted in it.
 std::int64_t narrowest(const element_types& types);
 
-// The size that breaks `g`: "M a multiple of 128, not 100"; "": none.
+// The first violated condition of `g`: "M a multiple of 128, not 100"; "" if there is none.
 std::string broken_by(const size_granularity& g, const problem& p);
 
-// Accuracy of declared precisions, for inputs and sums, and their order.
+// Declared precisions: their accuracy for inputs and sums, and their order.
 
 // The stored fraction bits of a floating-point type.
 int stored_bits(kzoo_type type);

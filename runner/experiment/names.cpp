@@ -106,7 +106,7 @@ std::optional<layout> find_layout(std::string_view name) {
 
 std::optional<std::int64_t> parse_batch(std::string_view text) {
   const auto count = parse_number(text);
-  return count && *count >= 1 && *count <= kMostProducts ? count : std::nullopt;
+  return count && *count >= 1 && *count <= kLargestBatch ? count : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_groups(std::string_view text) {

@@ -141,7 +141,7 @@ void read_epilogues(table_reader& keys, problem_set& set) {
 }
 
 void read_batch(table_reader& keys, problem_set& set) {
-  keys.read_list("batch", set.batch, integer_in(1, kMostProducts));
+  keys.read_list("batch", set.batch, integer_in(1, kLargestBatch));
   keys.read_list("batch_padding", set.batch_padding,
                  [](const value& v) -> std::optional<std::int64_t> {
                    const auto* apart = v.get<std::int64_t>();

@@ -27,7 +27,7 @@ bool span_an_axis(const std::set<double>& values) {
 
 // "% of cublas:fp32".
 std::string percent_axis(const document& d) { return "% of " + report::baseline_name(d); }
-// The axis of several results, which may have different baselines.
+// The title of the axis for several results, which may have different baselines.
 std::string percent_axis(std::span<const named_result> results) {
   std::set<std::string> axes;
   for (const named_result& r : results)
@@ -40,7 +40,7 @@ bool disagrees(const document& d) {
   return all.agreeing < all.pairs && report::agreement_of(d).names.size() <= report::kLargestMatrix;
 }
 
-// The ids of the charts that one result calls for; "gains" where it has gains of steps.
+// The ids of the charts for one result; "gains" if it has gains of a ladder's steps.
 std::set<std::string> wanted_by(const named_result& r, const std::vector<plotted>& cells) {
   const document& d = *r.document;
   const report::focus focus = report::focus_of(d);
@@ -217,7 +217,7 @@ json filled_in(const json& part, const json& values) {
   return filled;
 }
 
-// `longest`: where the axis that charts of speed share ends.
+// `longest`: the end of the axis that all charts of speed share.
 json specification(const json& chart, const contents_of_page& page, const chart_rows& rows,
                    const json& longest) {
   chart_rows roofs;
@@ -267,7 +267,7 @@ json table_json(const chart_rows& rows) {
   return {{"names", names}, {"rows", values}};
 }
 
-// Texts as they are safe to read, and without "<", which would end the element in a page.
+// Makes texts printable, and escapes "<", which could end the element in a page.
 std::string text_of(json value) {
   const auto clean = [](const auto& self, json& part) -> void {
     if (part.is_string()) part = printable(part.get_ref<const std::string&>());

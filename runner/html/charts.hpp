@@ -30,25 +30,26 @@ struct plotted {
 // The cells of all results, in order.
 std::vector<plotted> plot(std::span<const named_result> all);
 
-// The rows of other tables. Of samples and error maps: one for each cell, with lists.
+// The rows of other tables. Tables of samples and error maps have one row for each cell, with
+// lists.
 chart_rows sample_rows(const std::vector<plotted>& cells);
 chart_rows error_rows(const std::vector<plotted>& cells, bool several_results);
 chart_rows agreement_rows(std::span<const named_result> all);
 // The corners of the roofs.
 chart_rows roof_rows(std::span<const named_result> all);
-// For each problem, plugin and pair of parameters, and each pair of their values: the fastest point
-// that has them, in percent of the speed of the fastest of all points. What differs most by the
-// pair comes first. Empty where no result has two parameters with several values.
+// A row for each problem, plugin, pair of parameters and pair of their values: the fastest point
+// with these values, in percent of the fastest point's speed. Pairs with the largest differences
+// come first. Empty if no result has two parameters with several values.
 chart_rows space_rows(std::span<const named_result> all);
 
-// The charts that have something to say of what the results hold: their descriptions with the
-// "id", and where they show a single result its label as "result"; speeds are in "axis".
+// The useful charts for these results: their descriptions, with "id", with "result" (the label) if
+// they show a single result, and with "axis" for speeds.
 std::vector<json> choose_charts(std::span<const named_result> all,
                                 const std::vector<plotted>& cells);
 // The JSON that page.js draws; empty without charts.
 std::string chart_data(std::span<const named_result> all);
-// The complete specification of each chart that has something to show before a reader chooses, as
-// a JSON object, by the name that the chart has in the page.
+// The complete specifications, as a JSON object by the charts' names in the page, of charts that
+// are not empty before a reader chooses.
 std::string chart_specifications(std::span<const named_result> all);
 // The description of a chart in charts.json.
 const json& chart_description(const std::string& id);
@@ -56,7 +57,7 @@ const json& chart_description(const std::string& id);
 // "1.43 ms", "1.43 ms, stopped early".
 std::string timed_text(const timing::summary& time);
 
-// Fewer dots make no chart.
+// The least number of dots for a chart.
 inline constexpr std::size_t kFewestDots = 3;
 
 // Names of lines: the plugin, with its precision if it was timed in several.
@@ -72,11 +73,11 @@ class series_names {
 // the fastest plugin's where there are none.
 std::map<std::string, std::string> tones_of(const results::document& d);
 
-// Whether all that is timed is compared with a baseline.
+// Whether all timed cells are compared with a baseline.
 bool is_compared(const results::document& d);
 
-// The positions, moved so that they are at least so far apart, in their order and as little as that
-// takes.
+// The positions, moved as little as possible so that they are at least `least` apart, in the same
+// order.
 std::vector<double> moved_apart(const std::vector<double>& at, double least);
 
 }  // namespace kzoo::html

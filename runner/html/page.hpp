@@ -19,7 +19,7 @@ struct document;
 
 namespace kzoo::html {
 
-// A result, and what the page calls it.
+// A result with its name in the page.
 struct named_result {
   std::string label;
   const results::document* document = nullptr;

@@ -17,8 +17,8 @@ namespace {
 using results::cell;
 using results::document;
 
-// Everything of a problem but its size, which its name begins with; of one that is no cube, its
-// shape too, to powers of two: "f32, 8:1:8".
+// A problem's name without its size, with its shape rounded to powers of two unless it is a cube:
+// "f32, 8:1:8".
 std::string family_of(const problem& p) {
   const std::string name = problem_name(p), kind = name.substr(name.find(' ') + 1);
   const auto least = double(std::min({p.m, p.n, p.k}));
@@ -86,8 +86,8 @@ json row_of(const named_result& r, const cell& c, std::size_t position) {
           {"percent", number(percent)},
           {"percent_low", number(sure ? 100 * c.speedup->likely->low : percent)},
           {"percent_high", number(sure ? 100 * c.speedup->likely->high : percent)},
-          // Percent of the baseline's speed if all of the result have one, else GFLOP/s; with the
-          // ends of its 95 % interval.
+          // The bar: percent of the baseline's speed if the whole result has one, else GFLOP/s;
+          // with the ends of its 95 % interval.
           {"bar", nullptr},
           {"bar_from", 0},
           {"bar_low", nullptr},

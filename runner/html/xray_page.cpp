@@ -16,7 +16,7 @@ using report::style;
 using xray::analysed;
 using xray::line_counts;
 
-// A line of a launch of a cell, with what it takes more than its bytes need.
+// A source line in a cell's launch, with its excess over the ideal.
 struct costly_line {
   const analysed* cell;
   const line_counts* line;

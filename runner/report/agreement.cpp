@@ -68,7 +68,7 @@ using results::cell;
 
 struct checked_kernel {
   std::string name, plugin;
-  // With " (bf16)" where it passed in a lower precision.
+  // The text has " (bf16)" if the cell passed in a lower precision.
   std::map<std::pair<verdict, std::string>, std::size_t> verdicts;
   bool passed = true;
   const cell* least_accurate = nullptr;

@@ -305,7 +305,7 @@ std::vector<std::string> limits_of(const document& d, const cell& c) {
                     k.power_limit_watts ? fmt::format(" of {:.0f}", *k.power_limit_watts) : ""));
   }
   if (k.celsius) add_item(state, fmt::format("{:.0f} °C", *k.celsius));
-  // A cap that costs next to nothing limits nothing.
+  // From this share of the highest clock on, reasons for a lower clock are not named.
   constexpr double kNearlyAll = 0.98;
   const double most_mhz = std::strtod(d.device.fact("max_clock_mhz").c_str(), nullptr);
   if (!k.clock_reasons.empty() && !(mhz > 0 && mhz >= kNearlyAll * most_mhz && most_mhz > 0))

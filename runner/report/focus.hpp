@@ -21,8 +21,8 @@ const results::cell* fastest_of(const results::document& d, std::size_t problem,
 // The cell of one plugin; null if the plugin declined, or is not in the run.
 const results::cell* best_of(const results::document& d, std::size_t problem,
                              const std::string& plugin);
-// How many plugins have a faster variant on the problem, by the same clock, plus one; and of how
-// many.
+// A plugin's rank on a problem: the number of plugins with a faster variant, by the same clock,
+// plus one; and the number of all.
 struct standing {
   std::size_t place = 1, of = 1;
   bool mixed = false;  // some compute in a lower precision than others
@@ -52,7 +52,7 @@ focus focus_of(const results::document& d);
 // of all plugins) were timed. Returns the number of problems if there is none.
 std::size_t main_problem(const results::document& d, const std::vector<std::string>& plugins);
 
-// "cublas:fp32"; of all variants of a plugin its name; empty without a baseline.
+// "cublas:fp32", or the plugin's name for all its variants; empty without a baseline.
 std::string baseline_name(const results::document& d);
 
 struct answer {
@@ -75,9 +75,9 @@ std::string interval_text(const timing::ratio& r);
 // power, and the resources that bound how many warps an SM holds.
 std::vector<std::string> limits_of(const results::document& d, const results::cell& c);
 
-// With a subject a row for each problem; with one problem a row for each plugin; else plugins down
-// and problems across, with the speedup over the baseline, or GFLOP/s; without times what the
-// checks found.
+// The table of the focus: with a subject, a row for each problem; with one problem, a row for each
+// plugin; else plugins down and problems across, with the speedup over the baseline, or GFLOP/s.
+// Without times, it shows the checks' findings.
 table focus_table(const results::document& d, const focus& f, const view& v);
 
 }  // namespace kzoo::report

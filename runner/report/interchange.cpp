@@ -72,7 +72,7 @@ void add_problem(csv_line& l, const problem& p) {
   l.number("seed", p.seed);
 }
 
-// Empty fields if the cell was not timed.
+// Adds the time's fields; they are empty if the cell was not timed.
 void add_time(csv_line& l, const document& d, const cell& c) {
   const timing::summary* const t = c.time ? &*c.time : nullptr;
   const std::optional<timing::ratio>& speedup = c.speedup;

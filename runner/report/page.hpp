@@ -1,5 +1,5 @@
 #pragma once
-// How a report is laid out: its text, its tables, and the page that has both, in each medium.
+// The layout of a report: its text, its tables, and the page with both, for each medium.
 
 #include <cstddef>
 #include <limits>
@@ -31,7 +31,7 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t most);
 // Prose in lines of at most that width, broken at spaces; a longer word has a line of its own. Safe
 // for a terminal.
 std::vector<std::string> folded(std::string_view text, std::size_t most);
-// How wide prose is in files and pipes, where tables have no limit.
+// The width of prose in files and pipes, where tables have no limit.
 inline constexpr std::size_t kWidestProse = 300;
 
 // Appends to a list: "1 pass, 2 wrong".
@@ -40,7 +40,7 @@ void add_item(std::string& list, std::string_view item);
 // The first `most` names: "a, b, c and 2 more".
 std::string some_of(std::vector<std::string> names, std::size_t most);
 
-// No limit to how wide a line is: of files and pipes.
+// No limit to the width of lines, as in files and pipes.
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 // The width on a terminal: characters, not bytes.
@@ -77,9 +77,9 @@ class table {
   // wider than `most`, it loses columns; then the first column and text columns wrap; the remaining
   // columns follow below, with the first column repeated.
   std::string str(bool colour, std::string_view indent = "  ", std::size_t most = kNoLimit) const;
-  // Whether it is no wider, with all columns.
+  // Whether the table with all columns is no wider than `most`.
   bool fits(std::string_view indent, std::size_t most) const;
-  // The titles of the columns that leave.
+  // The titles of the columns that str() leaves out.
   std::vector<std::string> left_out(std::string_view indent, std::size_t most) const;
   // The table in GitHub's Markdown.
   std::string markdown() const;
@@ -146,7 +146,7 @@ class page {
   // A remark on what precedes it.
   void item(std::string_view text) { item("", style::plain, text); }
   void item(std::string_view words, style s, std::string_view rest);
-  // Says once which columns do not fit.
+  // Adds the table, and once the names of the columns that do not fit.
   void add(const table& t);
   bool has_room_for(const table& t) const;
   // Preformatted lines that belong to the preceding item. In HTML they are opened by a click on the

@@ -154,7 +154,7 @@ table::field measured(const document& d, const cell& c, pivot_value v, const vie
   return {text + (simulated ? "*" : "") + (c.time->stopped_early() ? " (stopped early)" : "")};
 }
 
-// An error, which is shown of a wrong result too.
+// A rounding error, also of a wrong result.
 table::field error_field(const document& d, const cell& c, const std::string& text) {
   if (!c.accuracy || c.accuracy->rows_checked == 0) return verdict_field(d, c);
   return {text, c.verdict == verdict::pass ? style::plain : style::bad};
@@ -204,7 +204,7 @@ void add_pivot(page& out, const document& d, const pivot& p) {
       p.value != pivot_value::error && std::ranges::any_of(d.cells, [](const cell& c) {
         return !c.kernel.variant.empty() && has_simulated_time(c);
       });
-  // On the simulator, unless its times are asked for: only what is not simulated.
+  // Without --simulator-times, only cells that are not simulated.
   const auto wanted = [&](const cell& c) {
     return !simulated || out.view().simulator_times || (c.time && shows_time(c, out.view()));
   };

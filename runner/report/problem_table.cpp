@@ -114,8 +114,8 @@ bool comes_before(const cell& a, const cell& b, sort_key key) {
   return false;
 }
 
-// Leaves the baseline, and of each plugin the fastest `most` that passed, in the order in which
-// they are.
+// Removes timed cells that are not among the fastest `most` of their plugin, except the baseline.
+// Returns their number.
 std::size_t fold(const document& d, std::vector<const cell*>& cells, std::size_t most) {
   const std::size_t before = cells.size();
   std::map<std::string, std::vector<double>> times;  // by plugin

@@ -28,7 +28,7 @@ std::vector<reason> reasons(const results::document& d, std::size_t problem);
 // "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".
 std::string names_of(const std::vector<std::string>& kernels, std::size_t room);
 
-// The failures that a report has told so far.
+// The failures that a report has already shown.
 class told_failures {
  public:
   // Leaves out kernels that failed for the same reason on a problem before. One with a map of its

@@ -59,7 +59,7 @@ class validation_text {
   void is_interrupted();
 
  private:
-  // The finding's sentence; one that was said of another check refers to that.
+  // The finding's sentence, or a reference to the check for which the same sentence was printed.
   std::string sentence(const results::finding& f);
 
   std::FILE* out_;
@@ -69,7 +69,7 @@ class validation_text {
   std::map<std::string, std::string> said_;  // reasons of failures, and the check they were said of
 };
 
-// How far something is, and how long the rest will take.
+// Progress, and the estimated time left.
 
 // "1:30", "2:00:00".
 std::string clock_text(double seconds);
@@ -114,7 +114,7 @@ class status_line {
 
   // Whether it is shown at all.
   bool is_live() const { return live_; }
-  // In the place of what is shown.
+  // Shows the text in place of the current one.
   void show(std::string_view text);
   void clear();
 

@@ -142,7 +142,7 @@ class compile_progress {
   double start_ = steady_seconds(), said_ = start_;
 };
 
-// Called before anything is compiled for the simulator.
+// Notes on stderr that simulated configurations are not ranked; called before anything is compiled.
 void tell_that_none_is_ranked(const fs::path& source, const results::tuning_point& point) {
   const std::string name = source.string();
   const source::description d = source::describe(source, name, source::read_source(source, name));

@@ -75,7 +75,7 @@ void describe(auto& fields, maybe_const<problem> auto& p) {
   const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };
   fields.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
   fields.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");
-  fields.require(p.batch >= 1 && p.batch <= kMostProducts, "expected a batch from 1 to 65536");
+  fields.require(p.batch >= 1 && p.batch <= kLargestBatch, "expected a batch from 1 to 65536");
   fields.require(p.batch_padding >= 0 && p.batch_padding <= kMostPadding,
                  "expected a batch_padding from 0 to 65536");
   fields.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
