@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string_view>
@@ -90,6 +89,14 @@ std::string find_symbol(const std::vector<char>& file, std::size_t offset) {
   return {};
 }
 
+std::vector<char> contents_of(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  std::vector<char> file(static_cast<std::size_t>(stream.tellg()));
+  stream.seekg(0).read(file.data(), static_cast<std::streamsize>(file.size()));
+  return file;
+}
+
 }  // namespace
 
 std::string symbol_name(const void* function) {
@@ -102,9 +109,7 @@ std::string symbol_name(const void* function) {
   const bool program = map->l_name == nullptr || map->l_name[0] == '\0';
   const std::string path = program ? "/proc/self/exe" : map->l_name;
   const auto offset = reinterpret_cast<std::size_t>(function) - map->l_addr;
-  std::ifstream stream(path, std::ios::binary);
-  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
-  if (std::string found = find_symbol(file, offset); !found.empty()) return found;
+  if (std::string found = find_symbol(contents_of(path), offset); !found.empty()) return found;
   std::ostringstream fallback;
   fallback << "at " << path << "+0x" << std::hex << offset;
   return fallback.str();
