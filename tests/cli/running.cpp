@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <vector>
 
@@ -435,6 +436,6 @@ TEST_CASE("a pivot table loses no result", "[cli]") {
                                  "[pivot]\nrows = 'n'\ncolumns = 'kernel'\nvalue = 'ms'\n");
   const auto ran = runner(file + " --device cpu");
   CHECK(ran.code == 0);
-  CHECK_THAT(ran.out, ContainsSubstring("9xNx7") && ContainsSubstring("5xNx6"));
-  CHECK(ran.out.find(" us") != ran.out.rfind(" us"));
+  INFO(ran.out);
+  CHECK(std::regex_search(ran.out, std::regex("9xNx7[^]*[0-9] [um]s[^]*5xNx6[^]*[0-9] [um]s")));
 }
