@@ -39,7 +39,7 @@ struct busy_kernel {
 
 // FMAs on the CUDA cores.
 std::vector<busy_kernel> arithmetic_kernels();
-// mma.sync: compute capability 8.x and 12.x. It reaches three fifths of Hopper's peak.
+// mma.sync: compute capability 8.x and 12.x. It reaches two thirds of Hopper's peak.
 std::vector<busy_kernel> mma_kernels();
 // wgmma: compute capability 9.0.
 std::vector<busy_kernel> wgmma_kernels();
