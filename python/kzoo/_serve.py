@@ -32,6 +32,7 @@ from fastapi import FastAPI, Header, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from pydantic import Field
+from starlette.exceptions import HTTPException as AnyHTTPException
 
 from . import _program
 from ._benchmarks import read_problem
@@ -438,9 +439,7 @@ def make_app(desk: Desk) -> FastAPI:
         return _refusal(507, f"it cannot be stored: {fault}")
 
     app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(404, refused)
-    app.add_exception_handler(405, refused)
-    app.add_exception_handler(HTTPException, refused)
+    app.add_exception_handler(AnyHTTPException, refused)
     app.add_exception_handler(sqlite3.Error, full)
     return app
 
