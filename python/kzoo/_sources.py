@@ -43,7 +43,8 @@ JitFunction = Callable[..., Any]
 
 def as_list(given: Any) -> list[Any]:
     """A list of the only one, or of several."""
-    return [given] if isinstance(given, str | int | Path | CompiledKernel) else list(given)
+    is_one = isinstance(given, str | int | Path | CompiledKernel) or callable(given)
+    return [given] if is_one else list(given)
 
 
 def is_text(given: object) -> bool:
@@ -86,6 +87,8 @@ class Sources:
             return str(given.save(self._new_folder()))
         if is_text(given):
             return self.file(str(given), f"{name}.cu")
+        if callable(given):
+            raise TypeError("a function of @triton.jit is given as what kzoo.triton_kernel makes of it")
         return str(Path(given).absolute())
 
     def plugins(self, given: Kernel | Iterable[Kernel]) -> list[str]:

@@ -122,6 +122,19 @@ class Judging(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "grid: only for a function of @triton.jit"):
             kzoo.judge("mine.cu", grid=1)
 
+    def test_a_function_of_triton_is_no_list_of_kernels(self) -> None:
+        class Function:  # as of @triton.jit
+            def __call__(self) -> None:
+                pass
+
+            def __getitem__(self, grid: object) -> "Function":
+                return self
+
+        for given in (Function(), [Function()]):
+            for call in (kzoo.judge_all, lambda one: kzoo.run(plugins=one)):
+                with self.assertRaisesRegex(TypeError, "what kzoo.triton_kernel makes of it"):
+                    call(given)
+
 
 class Compiling(unittest.TestCase):
     def test_a_library_is_judged_as_its_source(self) -> None:
