@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from . import _program
 from ._program import Tier
-from ._sources import CompiledKernel, JitFunction, Kernel, Sources, as_list
+from ._sources import CompiledKernel, JitFunction, Kernel, Sources, as_list, without_folders
 from ._triton import triton_kernel
 
 _SCHEMA = "kzoo.judgement/1"
@@ -156,7 +156,7 @@ def judge_files(
         words += ["--explain"] if explain else []
         show = _program.shows_progress() if progress is None else progress
         ran = _program.call(words, progress=show, timeout=timeout, stop=stop)
-    documents = [json.loads(line) for line in ran.out.split("\n") if line]
+    documents = [json.loads(line) for line in without_folders(ran.out).split("\n") if line]
     if len(documents) != len(files):
         raise ran.error()
     for kernel, document in zip(kernels, documents, strict=True):
