@@ -115,6 +115,13 @@ class Judging(unittest.TestCase):
         passed = dataclasses.replace(verdict, status="PASSED", speedup=1.5)
         self.assertEqual(passed.reward(), 1.5)
 
+    def test_no_gpu_is_not_charged_to_a_kernel_for_one(self) -> None:
+        stored("f.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f(.param .u64 c) { ret; }\n")
+        manifest = stored("f.toml", 'kernel = "f.ptx"\nentry = "f"\ngrid = [1]\nblock = 32\narguments = ["C"]\n')
+        verdict = kzoo.judge(manifest, problems=EXPERIMENT, device="cpu")
+        self.assertEqual((verdict.status, verdict.check), ("JUDGE_ERROR", "judge"), verdict)
+        self.assertIn("there is no cpu build of it here", verdict.reason)
+
     def test_a_function_of_triton_is_compiled_first(self) -> None:
         no_triton = mock.patch.dict(sys.modules, {"triton": None})
         with no_triton, self.assertRaisesRegex(kzoo.Error, "pip install triton"):

@@ -186,6 +186,9 @@ class judge_of_files {
     run::plan plan;
     if (auto none = why_no_plugin([&] { plan = setup::plan_for(std::move(e), options_); }))
       return *none;
+    const results::plugin_record& kernel = plan.plugins.front().record;
+    if (plan.device.abi.kind == KZOO_CPU && kernel.file.empty())
+      throw devices::absent(kernel.problem + "; judge it on a GPU: --device cuda");
     run::check_memory(plan);
     plan.trusts_baseline = true;
     if (!options_.explain && options_.json && plan.experiment.verify.tier != tier::paranoid)

@@ -63,11 +63,10 @@ inline constexpr std::string_view kResult = "result",  // C is wrong
     kLeak = "leak",                       // memory that is not given back
     kFloor = "roofline floor",            // less time than the device needs
     kPrecision = "precision",             // it declares a lower precision than its problem takes
-    kHostCode = "host code",              // its author's code would run in the clock's process
-    kDevice = "device";                   // it was built for another one only
+    kHostCode = "host code";              // its author's code would run in the clock's process
 inline constexpr std::array kAll{kResult,  kMemory, kStream,    kUnfinished, kKept,    kTimed,
                                  kRepeats, kFresh,  kClock,     kCode,       kChannel, kNeighbours,
-                                 kLeak,    kFloor,  kPrecision, kHostCode,   kDevice};
+                                 kLeak,    kFloor,  kPrecision, kHostCode};
 
 // The step with this name; "": none.
 constexpr std::string_view from_name(std::string_view text) {

@@ -33,7 +33,6 @@ constexpr std::array kWords{
     entry{verdict::error, "", kRuntimeError},
     entry{verdict::unsupported, step::kPrecision, kIncorrectDtype},
     entry{verdict::unsupported, "", kUnsupported},
-    entry{verdict::unavailable, step::kDevice, kUnsupported},
     entry{verdict::unavailable, "", kRuntimeError},
 };
 

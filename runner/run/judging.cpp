@@ -37,7 +37,7 @@ cell judging::new_cell(const loaded_plugin& plugin, const selected_variant& vari
 cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position) {
   cell c = new_cell(plugin, variant);
   if (!plugin.client) {
-    fail(c, plugin.obstacle, plugin.record.problem, plugin.record.broken() ? "" : step::kDevice);
+    fail(c, plugin.obstacle, plugin.record.problem);
     return c;
   }
   if (!variant.obstacle.empty()) {
