@@ -167,10 +167,10 @@ kernel_manifest read(const std::filesystem::path& file, std::string_view text) {
 std::string pack(const kernel_manifest& m, std::string_view kernels,
                  const std::filesystem::path& launcher, const std::string& where) {
   if (!std::filesystem::exists(launcher)) {
-    input::refuse(
+    throw no_launcher(input::error_text(
         where,
         "compiled kernels run on a GPU, and what launches them is not built: ./zoo build --device "
-        "cuda builds it, with nvcc 12.8 or later");
+        "cuda builds it, with nvcc 12.8 or later"));
   }
   const std::string described = nlohmann::json(m).dump();
   footer end{kernels.size(), described.size(), {}};

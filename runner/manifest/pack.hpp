@@ -1,6 +1,8 @@
 #pragma once
 // Plugins from our launcher with compiled kernels behind it, without their author's host code.
 
+#include "input/diagnostics.hpp"
+
 #include <kzoo/manifest/kernel_manifest.hpp>
 
 #include <filesystem>
@@ -26,8 +28,14 @@ std::vector<std::string> kernels_called(const std::string& entry,
 // for errors; its stem is the plugin's id. Throws input::invalid with all errors.
 kernel_manifest read(const std::filesystem::path& file, std::string_view text);
 
+// What launches compiled kernels is not built here; the manifest is not to blame.
+class no_launcher : public input::invalid {
+ public:
+  using invalid::invalid;
+};
+
 // The library's bytes (kzoo/manifest/packed_kernel.hpp). `launcher`: the library that launches the
-// kernels. Throws input::invalid at `where` if it is missing.
+// kernels. Throws no_launcher at `where` if it is missing.
 std::string pack(const kernel_manifest& m, std::string_view kernels,
                  const std::filesystem::path& launcher, const std::string& where);
 // Packs a TOML manifest, with the kernels' file next to it. Throws input::invalid for errors in the

@@ -197,7 +197,7 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
 }
 
 // Makes a plugin of the compiled kernels that a manifest names.
-fs::path packed(const fs::path& manifest, const compile::cache& kept) {
+fs::path packed(const fs::path& manifest, const compile::cache& kept) try {
   const std::string library = manifest::pack(manifest, launcher_library());
   const std::string file = manifest.stem().string() + ".so", key = sha256(library);
   const compile::places places{{"{source}", manifest.parent_path()}};
@@ -205,6 +205,8 @@ fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   const temporary_folder begun = kept.new_folder();
   write_file(begun.path() / file, library);
   return kept.store(begun.path(), key, file, {manifest.string()}, places);
+} catch (const manifest::no_launcher& why) {
+  throw compile::cannot_compile(why);
 }
 
 // Rejects a file that cannot become a plugin. `where`: the place that names it.

@@ -310,6 +310,7 @@ TEST_CASE("manifest: only whole files of kernels are packed") {
 
   std::filesystem::rename(folder / "launcher.so", folder / "no-launcher.so");
   CHECK_THAT(packing(whole), ContainsSubstring("./zoo build --device cuda"));
+  CHECK_THROWS_AS(manifest::pack(folder / "k.toml", folder / "launcher.so"), manifest::no_launcher);
   std::filesystem::rename(folder / "no-launcher.so", folder / "launcher.so");
 
   const std::string packed = packing(whole);
