@@ -39,7 +39,7 @@ from ._benchmarks import read_problem
 from ._compile_triton import Compiling
 from ._problem import Problem
 from ._solution import Refused, kernel_of, refused
-from ._sources import Kernel, Sources
+from ._sources import CompiledKernel, Kernel, Sources
 from ._store import ENDED, Conflict, Ranked, State, Store, Submission, as_json
 from ._verdict import Verdict, judge_files
 
@@ -189,7 +189,7 @@ class Desk:
         loop = asyncio.get_running_loop()
         for pause in (*_PAUSES, None):
             try:
-                verdict = await loop.run_in_executor(
+                verdict, may_pass = await loop.run_in_executor(
                     pool, _judge, self.options, device, name, source, stop
                 )
             except _program.Error as fault:
@@ -200,7 +200,7 @@ class Desk:
             else:
                 judgement = verdict.document | {"file": f"{name}.cu"}
                 why = None
-                if verdict.status != "JUDGE_ERROR":
+                if verdict.status != "JUDGE_ERROR" or not may_pass:
                     return "done", judgement, None
             if pause is None or stop.is_set():
                 break
@@ -260,15 +260,17 @@ def _kernel(
 
 def _judge(
     options: argparse.Namespace, device: str | None, name: str, source: str, stop: threading.Event
-) -> Verdict:
+) -> tuple[Verdict, bool]:
+    """The verdict, and whether another try may end otherwise where the judge has failed."""
     with Sources() as sources:
         given = json.loads(source)
         try:
             how = Compiling(timeout=options.seconds, stop=stop)
             kernel = _kernel(options.problem, name, given, sources, how)
         except Refused as fault:
-            return refused(fault, name, options.verify, device)
-        return judge_files(
+            return refused(fault, name, options.verify, device), True
+        is_for_gpu = "manifest" in given or isinstance(kernel, CompiledKernel)
+        verdict = judge_files(
             [kernel],
             problems=options.problem.problems if options.problem else options.problems,
             tier=options.verify,
@@ -281,6 +283,7 @@ def _judge(
             progress=False,
             stop=stop,
         )[0]
+        return verdict, not (is_for_gpu and device == "cpu")
 
 
 class Gate:
@@ -577,7 +580,7 @@ def _check(options: argparse.Namespace) -> None:
     """Judges what is refused at once, so that a wrong setting is known before the first client."""
     for device in options.devices:
         try:
-            verdict = _judge(options, device, "probe", _PROBE, threading.Event())
+            verdict, _ = _judge(options, device, "probe", _PROBE, threading.Event())
         except _program.NoSuchDevice as fault:
             raise Misconfigured(str(fault), _NO_DEVICE) from None
         except (_program.Error, OSError) as fault:

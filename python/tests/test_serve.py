@@ -260,6 +260,13 @@ class Clients(Service):
                 self.assertIn(words, judgement["reason"])
         found = self.result(self.submit("low", TF32)[1]["id"])["judgement"]
         self.assertEqual((found["status"], found["precisions"]), ("PASSED", ["tf32"]), found)
+        start = time.monotonic()
+        ptx = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f(.param .u64 c) { ret; }\n"
+        launch = 'kernel = "f.ptx"\nentry = "f"\ngrid = [1]\nblock = 32\narguments = ["C"]\n'
+        body = {"manifest": launch, "code": base64.b64encode(ptx).decode()}
+        found = self.result(self.ask("POST", "/judgements", body)[1]["id"])["judgement"]
+        self.assertEqual(found["status"], "JUDGE_ERROR", found)
+        self.assertLess(time.monotonic() - start, 25)  # it is not tried again: no GPU will come
         self.assertEqual(self.ask("POST", "/judgements", {"source": "x", "solution": {}})[0], 400)
         self.assertEqual(self.ask("POST", "/judgements", {"manifest": "x"})[0], 400)
 
