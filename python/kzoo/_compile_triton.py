@@ -74,6 +74,7 @@ def _answer(request: dict[str, Any], folder: Path) -> dict[str, str]:
         import triton  # noqa: F401
     except Exception as fault:  # one that is here in part fails in many ways
         return {"missing": f"Triton cannot be imported (pip install triton): {fault}"}
+    (folder / _ANSWER).touch()  # what ends it from here on is the kernel's doing
     try:
         spec = importlib.util.spec_from_file_location("submission", file)
         assert spec is not None and spec.loader is not None
@@ -89,7 +90,6 @@ def _answer(request: dict[str, Any], folder: Path) -> dict[str, str]:
 
 
 def main(folder: Path) -> None:
-    (folder / _ANSWER).touch()  # what ends it from here on is the kernel's doing
     os.environ["TRITON_CACHE_DIR"] = str(folder / "cache")  # it can write nowhere else
     request = json.loads((folder / _REQUEST).read_text(encoding="utf-8"))
     (folder / _ANSWER).write_text(json.dumps(_answer(request, folder)), encoding="utf-8")

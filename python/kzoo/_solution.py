@@ -68,7 +68,7 @@ def judge_submission(
     Raises:
         BadInput: the solution is in another format, or for another definition.
         TimedOut: it took longer than `timeout`, which compiling and judging have each.
-        Error: the program is not here, or has failed.
+        Error: the program is not here, or has failed; for Triton that is a JUDGE_ERROR.
     """
     with Sources() as sources:
         try:
