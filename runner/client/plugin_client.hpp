@@ -72,8 +72,9 @@ class plugin_client {
   void destroy(int slot = 0);
   // Frees the memory of all problems, but keeps the library. Returns the memory that the plugin
   // keeps (nothing without a library). Host: growth since the last free_memory() of the session, 0
-  // at first. Device: the same where `monitor`, of the device, lists the session's process; else
-  // what all processes take more than at the first prepare() after the last free_memory().
+  // at first. Device: the same where `monitor`, of the device, lists the session's process; at
+  // first, and else, what all processes take more than at the first prepare() after the last
+  // free_memory().
   std::optional<worker::memory_report> free_memory(const devices::nvml* monitor = nullptr);
   // Ends the session and its worker; the next prepare() starts another.
   void leave();

@@ -144,7 +144,9 @@ class Exercises(unittest.TestCase):
                 source = learn.set_up(exercise, RUNNER, self.folder)
                 code, text = printed([exercise.number])
                 self.assertEqual(code, 1)
-                if not exercise.says:
+                if exercise.says:
+                    self.assertTrue(in_order(exercise.says, text), text)
+                else:
                     self.assertIn("the goal is", text)
                 source.write_text((exercise.folder / f"{exercise.step}.cu").read_text())
                 self.assertEqual(printed([exercise.number])[0], 0)
