@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 
 namespace kzoo::devices {
 namespace {
@@ -36,7 +37,8 @@ struct running_process {
   unsigned long long bytes;
   unsigned gpu_instance, compute_instance;
 };
-using get_processes = nvml_result(nvml_device, unsigned* count, running_process*);
+using running_processes = std::array<running_process, 1024>;
+using get_processes = nvml_result(nvml_device, unsigned* count, running_processes*);
 constexpr unsigned long long kNotAvailable = ~0ull;
 
 struct reason {
@@ -169,14 +171,12 @@ std::optional<double> nvml::busy_share() const {
 }
 
 std::optional<std::int64_t> nvml::memory_of(pid_t process) const {
-  constexpr const char* kFunction = "nvmlDeviceGetComputeRunningProcesses_v3";
-  std::array<running_process, 1024> running;
-  auto count = static_cast<unsigned>(running.size());
-  if (!session_ || !session_->library.has(kFunction) ||
-      session_->library.get<get_processes>(kFunction)(session_->handle, &count, running.data()) !=
-          0)
-    return std::nullopt;
-  const std::span listed = std::span(running).first(count);
+  if (!session_) return std::nullopt;
+  auto count = unsigned{std::tuple_size_v<running_processes>};
+  const auto running = session_->ask<running_processes, get_processes>(
+      "nvmlDeviceGetComputeRunningProcesses_v3", &count);
+  if (!running) return std::nullopt;
+  const std::span listed = std::span(*running).first(count);
   const auto found =
       std::ranges::find(listed, static_cast<unsigned>(process), &running_process::pid);
   if (found == listed.end() || found->bytes == kNotAvailable) return std::nullopt;
