@@ -42,6 +42,16 @@ std::vector<fs::path> plugin_folders() {
 
 fs::path recipe_folder() { return in_tree_or("recipes", "lib/kernel-zoo/recipes"); }
 
+fs::path mps_folder() {
+  const char* const set = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+  return set == nullptr || *set == '\0' ? "/tmp/nvidia-mps" : set;
+}
+
+bool has_mps() {
+  std::error_code unknown;
+  return fs::exists(mps_folder() / "control", unknown);
+}
+
 fs::path launcher_library() {
   return in_tree_or("plugins/launcher/compiled_kernel.so",
                     "lib/kernel-zoo/launcher/compiled_kernel.so");

@@ -21,6 +21,10 @@ std::map<std::string, std::filesystem::path> plugin_sources();
 std::map<std::string, std::string> ladder_steps();
 // The folder with the recipe for compiling plugins (compile/cache.hpp).
 std::filesystem::path recipe_folder();
+// The pipes of CUDA's Multi-Process Service (MPS).
+std::filesystem::path mps_folder();
+// Whether the service runs: its clients must connect to it, and share the GPU's multiprocessors.
+bool has_mps();
 // The library that launches packed kernels: manifest/pack.hpp. It may be missing.
 std::filesystem::path launcher_library();
 

@@ -1,5 +1,6 @@
 #include "process/confinement.hpp"
 
+#include "os/places.hpp"
 #include "os/text.hpp"
 
 #include <fcntl.h>
@@ -84,12 +85,6 @@ class rule_list {
   descriptor fd_;
 };
 
-// The pipes of CUDA's Multi-Process Service (MPS).
-fs::path pipes_of_cuda() {
-  const char* const set = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-  return set == nullptr || *set == '\0' ? "/tmp/nvidia-mps" : set;
-}
-
 std::vector<fs::path> places_in(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code fault;
@@ -122,7 +117,7 @@ descriptor rules(const confinement& c) {
     if (is_harmless(device.filename().string()))
       list.allow(device, kWriteFile | kReadFile | kTruncate | kControlDevice);
   std::vector<fs::path> writable = c.writable;
-  writable.push_back(pipes_of_cuda());
+  writable.push_back(mps_folder());
   if (c.shares_memory) writable.emplace_back("/dev/shm");
   for (const fs::path& place : writable) list.allow(place, (kChange & ~kMakeDevices) | kReadFile);
   if (c.writes_in_proc) list.allow("/proc", kWriteFile | kTruncate | kReadFile);
@@ -247,14 +242,6 @@ struct refusal {
   int error = EPERM;
 };
 
-// Whether CUDA's Multi-Process Service runs: its clients must connect to it.
-bool has_server_of_cuda() {
-  const char* folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-  std::error_code ignored;
-  return std::filesystem::exists(
-      std::filesystem::path(folder == nullptr ? "/tmp/nvidia-mps" : folder) / "control", ignored);
-}
-
 std::vector<refusal> refusals(const confinement& c) {
   using enum condition::test_kind;
   std::vector<refusal> all{{SYS_seccomp, {}},
@@ -300,7 +287,7 @@ std::vector<refusal> refusals(const confinement& c) {
     all.push_back({SYS_socketpair, {{has, 1, kDatagrams}}});
     all.push_back({SYS_sendto, {{is_given, 4}}});
     // CUDA sees the same error where MPS does not run.
-    if (!has_server_of_cuda()) all.push_back({SYS_connect, {}, ECONNREFUSED});
+    if (!has_mps()) all.push_back({SYS_connect, {}, ECONNREFUSED});
   }
   return all;
 }

@@ -2,6 +2,7 @@
 #include "devices/cuda/kernels.hpp"
 #include "devices/cuda/runtime.hpp"
 #include "devices/devices.hpp"
+#include "os/places.hpp"
 
 #include <cuda_profiler_api.h>
 #include <fmt/format.h>
@@ -9,8 +10,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -182,7 +181,7 @@ class cuda_backend final : public backend {
     done.found = judge_after_stop(steps.output, expected);
     synchronize();
     done.alone = numbers_->was_alone();
-    if (!done.alone && has_process_service())
+    if (!done.alone && has_mps())
       throw failure(
           "the GPU's multiprocessors are shared with other processes, by NVIDIA's Multi-Process "
           "Service, and were not free when the numbers of a run came");
@@ -258,14 +257,6 @@ class cuda_backend final : public backend {
    private:
     cuda_backend& of_;
   };
-
-  // Whether MPS runs. Without it, processes take turns on the device.
-  static bool has_process_service() {
-    const char* const folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-    std::error_code unknown;
-    return std::filesystem::exists(
-        std::filesystem::path(folder != nullptr ? folder : "/tmp/nvidia-mps") / "control", unknown);
-  }
 
   // Uses a separate stream, which waits for the stop event only.
   reference::product_findings judge_after_stop(const void* output,
