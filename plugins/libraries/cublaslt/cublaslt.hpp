@@ -3,6 +3,7 @@
 // As with cuBLAS, which is column-major, what is computed is C^T = B^T A^T.
 
 #include <kzoo/plugin.hpp>
+#include <kzoo/trial.hpp>
 
 #include <libraries/cublaslt/extras.hpp>
 
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -24,11 +24,6 @@ inline void check(cublasStatus_t status, const char* function, kzoo_status code 
   if (status == CUBLAS_STATUS_SUCCESS) return;
   throw kzoo::error(code, std::string(function) + ": " + cublasLtGetStatusName(status) + " (" +
                               cublasLtGetStatusString(status) + ")");
-}
-inline void check(cudaError_t status, const char* function, kzoo_status code = KZOO_ERROR) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // reported here; must not appear as the failure of a later call
-  throw kzoo::error(code, std::string(function) + ": " + cudaGetErrorString(status));
 }
 
 using lt_fp8_types =
@@ -96,30 +91,13 @@ inline const char* lt_objection(const kzoo_problem& p, const kzoo_device& d) {
   return nullptr;
 }
 
-// Frees what cuBLASLt or CUDA made.
-template <auto kFree>
-struct freed_by {
-  template <class T>
-  void operator()(T* made) const {
-    kFree(made);
-  }
-};
-template <class T, auto kFree>
-using owned = std::unique_ptr<T, freed_by<kFree>>;
-
-inline owned<void, cudaFree> device_bytes(std::size_t bytes) {
-  void* memory = nullptr;
-  check(cudaMalloc(&memory, bytes), "cudaMalloc", KZOO_UNAVAILABLE);
-  return owned<void, cudaFree>(memory);
-}
-
 // Of the current device, for all products and threads: a handle keeps nothing of a product, and
 // cublasLtDestroy waits for the device. It lives as long as the process.
 inline cublasLtHandle_t lt_handle() {
   static std::mutex mutex;
   static std::map<int, cublasLtHandle_t> handles;
   int device = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice", KZOO_UNAVAILABLE);
+  kzoo::check_cuda(cudaGetDevice(&device), "cudaGetDevice", KZOO_UNAVAILABLE);
   const std::scoped_lock lock(mutex);
   cublasLtHandle_t& handle = handles[device];
   if (handle == nullptr) check(cublasLtCreate(&handle), "cublasLtCreate", KZOO_UNAVAILABLE);
@@ -136,8 +114,8 @@ class lt_product {
     point_to([&p](int) { return reinterpret_cast<const void*>(std::uintptr_t{p.alignment}); });
     cublasLtMatmulPreference_t wanted = nullptr;
     check(cublasLtMatmulPreferenceCreate(&wanted), "cublasLtMatmulPreferenceCreate");
-    const owned<std::remove_pointer_t<decltype(wanted)>, cublasLtMatmulPreferenceDestroy> kept(
-        wanted);
+    const kzoo::owned<std::remove_pointer_t<decltype(wanted)>, cublasLtMatmulPreferenceDestroy>
+        kept(wanted);
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t which, auto value) {
       check(cublasLtMatmulPreferenceSetAttribute(wanted, which, &value, sizeof value),
             "cublasLtMatmulPreferenceSetAttribute");
@@ -171,7 +149,7 @@ class lt_product {
  private:
   static constexpr std::size_t kMostCandidates = 8;
   template <auto kFree, class Handle>
-  using made = owned<std::remove_pointer_t<Handle>, kFree>;
+  using made = kzoo::owned<std::remove_pointer_t<Handle>, kFree>;
 
   // A number of the type that the product's alpha and beta have.
   union scalar {
@@ -255,9 +233,10 @@ class lt_product {
       std::array<float, 2 * kApart> scales{};
       scales[0] = static_cast<float>(scale_of(p.scale_a));
       scales[kApart] = static_cast<float>(scale_of(p.scale_b));
-      scales_ = device_bytes(sizeof scales);
-      check(cudaMemcpy(scales_.get(), scales.data(), sizeof scales, cudaMemcpyHostToDevice),
-            "cudaMemcpy");
+      scales_ = kzoo::device_bytes(sizeof scales);
+      kzoo::check_cuda(
+          cudaMemcpy(scales_.get(), scales.data(), sizeof scales, cudaMemcpyHostToDevice),
+          "cudaMemcpy");
       const float* const of_a = static_cast<const float*>(scales_.get());
       set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_a + kApart);
       set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_a);
@@ -288,7 +267,7 @@ class lt_product {
   const cublasLtHandle_t handle_ = lt_handle();
   made<cublasLtMatmulDescDestroy, cublasLtMatmulDesc_t> product_;
   made<cublasLtMatrixLayoutDestroy, cublasLtMatrixLayout_t> a_, b_, c_;
-  owned<void, cudaFree> scales_;
+  kzoo::owned<void, cudaFree> scales_;
   scalar alpha_, beta_;
   std::array<cublasLtMatmulHeuristicResult_t, kMostCandidates> candidates_{};
   std::size_t found_ = 0, chosen_ = 0;

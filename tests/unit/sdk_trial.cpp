@@ -1,5 +1,5 @@
-// Which problems the variant best of plugin cublaslt measures its candidates for.
-#include <libraries/cublaslt/choice.hpp>
+// Which problems have a trial of candidates, and which share a choice.
+#include <kzoo/trial.hpp>
 
 #include <cstring>
 
@@ -18,22 +18,22 @@ kzoo_problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int
 }
 
 bool share_a_choice(const kzoo_problem& x, const kzoo_problem& y) {
-  const kzoo_problem a = common::without_scalars(x), b = common::without_scalars(y);
+  const kzoo_problem a = kzoo::without_scalars(x), b = kzoo::without_scalars(y);
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
 }  // namespace
 
-TEST_CASE("the shapes of checks are not worth measuring, those that are timed are", "[cublaslt]") {
+TEST_CASE("the shapes of checks are not worth a trial, those that are timed are", "[trial]") {
   for (const kzoo_problem& p : {problem_of(1, 1, 1), problem_of(97, 89, 101),
                                 problem_of(3, 5, 70001), problem_of(64, 96, 4096)})
-    CHECK_FALSE(common::is_worth_measuring(p));
+    CHECK_FALSE(kzoo::is_worth_a_trial(p));
   for (const kzoo_problem& p : {problem_of(512, 512, 512), problem_of(1, 16384, 16384),
                                 problem_of(128, 128, 128, 64), problem_of(16384, 16384, 16384)})
-    CHECK(common::is_worth_measuring(p));
+    CHECK(kzoo::is_worth_a_trial(p));
 }
 
-TEST_CASE("problems that differ in scalars alone have one choice", "[cublaslt]") {
+TEST_CASE("problems that differ in scalars alone have one choice", "[trial]") {
   const kzoo_problem p = problem_of(512, 512, 512);
   kzoo_problem scaled = p, added = p, other = p;
   scaled.alpha = -0.7;
