@@ -219,6 +219,28 @@ TEST_CASE("what is chosen takes the problem, and no model beats the hardware", "
   }
 }
 
+TEST_CASE("a trial is of the likely candidates, of several kinds", "[dispatch]") {
+  for (const kzoo_problem& p : {problem(256, 256, 256), problem(838, 1166, 232, kzoo::layout::nt),
+                                problem(26, 6602, 15383, kzoo::layout::nt)}) {
+    const model all(p, kH200, kHopper, true);
+    const std::vector<choice> likely = all.likely();
+    REQUIRE(likely.size() > 3);
+    CHECK(likely.size() <= 16);
+    CHECK(likely.front().us == all.best()->us);
+    std::size_t kinds = 0;
+    for (std::size_t i = 0; i < likely.size(); ++i) {
+      if (i > 0) CHECK(likely[i].us >= likely[i - 1].us);
+      CHECK(likely[i].us <= 1.6 * all.best()->us);
+      const auto same = [&](const choice& c) { return alike(c, likely[i]); };
+      const auto before = likely.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto others = std::count_if(likely.begin(), before, same);
+      CHECK(others < 3);
+      if (others == 0) ++kinds;
+    }
+    CHECK(kinds > 2);
+  }
+}
+
 TEST_CASE("dispatch's README has what the model predicts", "[dispatch]") {
   const auto name = [](const choice& c) -> std::string {
     switch (c.which) {

@@ -1,29 +1,70 @@
-// The fastest kernel for each problem, by a model of how long each would take.
+// The fastest kernel for each problem, by a model of how long each would take, or by a trial of
+// those that may be the fastest.
+
+#include <kzoo/trial.hpp>
 
 #include "dispatch.hpp"
 
 namespace dispatch {
 
-template <bool kMaySplit>
+enum class by { model, trial };
+
+// Runs a kernel on the matrices of a trial.
+template <class Kernel>
+void run_on(const Kernel& kernel, const kzoo_problem& p, const kzoo_arguments& args) {
+  const auto if_it_is = [&]<kzoo::layout kLayout>() {
+    if (kzoo::layout_of(p) != kLayout) return;
+    const kzoo::gemm<float, kLayout> first{.m = static_cast<int>(p.m),
+                                           .n = static_cast<int>(p.n),
+                                           .k = static_cast<int>(p.k),
+                                           .lda = static_cast<std::ptrdiff_t>(p.lda),
+                                           .ldb = static_cast<std::ptrdiff_t>(p.ldb),
+                                           .ldc = static_cast<std::ptrdiff_t>(p.ldc),
+                                           .a = static_cast<const float*>(args.a),
+                                           .b = static_cast<const float*>(args.b),
+                                           .c = static_cast<float*>(args.c),
+                                           .alpha = static_cast<float>(p.alpha),
+                                           .beta = static_cast<float>(p.beta)};
+    if (p.batch > 1) {
+      kernel.run(kzoo::gemm_batch<float, kLayout>{first, static_cast<int>(p.batch),
+                                                  static_cast<std::ptrdiff_t>(p.stride_a),
+                                                  static_cast<std::ptrdiff_t>(p.stride_b),
+                                                  static_cast<std::ptrdiff_t>(p.stride_c)},
+                 args);
+    } else {
+      kernel.run(first, args);
+    }
+  };
+  [&]<kzoo::layout... kLayout>(kzoo::layouts<kLayout...>) {
+    (if_it_is.template operator()<kLayout>(), ...);
+  }
+  (kzoo::every_layout{});
+}
+
+template <bool kMaySplit, by kBy>
 class variant {
  public:
   using layouts = kzoo::every_layout;
   static constexpr bool batches = true;
+  // Another process may choose another, which rounds differently.
+  static constexpr bool nondeterministic = kBy == by::trial;
 
   static const char* supports(const kzoo_device& d) {
     return architecture_of(d) ? nullptr : "it is built for sm_90a alone";
   }
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    return kernels::choose(modelled(p), modelled(d)) ? nullptr
-                                                     : "no kernel has a grid for so many tiles";
+    return candidates(p, d).empty() ? "no kernel has a grid for so many tiles" : nullptr;
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     const kzoo_problem same = modelled(p);
     const kzoo_device of = modelled(d);
-    return kernels::workspace_bytes(same, of, kernels::choose(same, of).value());
+    std::size_t most = 0;
+    for (const choice& c : candidates(p, d))
+      most = std::max(most, kernels::workspace_bytes(same, of, c));
+    return most;
   }
   variant(const kzoo_problem& p, const kzoo_device& d)
-      : kernel_(modelled(p), modelled(d), kernels::choose(modelled(p), modelled(d)).value()) {}
+      : kernel_(modelled(p), modelled(d), chosen_for(p, d)) {}
 
   template <class Gemm>
   void run(const Gemm& g, const kzoo_arguments& args) const {
@@ -33,14 +74,36 @@ class variant {
  private:
   using kernels = chosen<kMaySplit>;
 
+  static std::vector<choice> candidates(const kzoo_problem& p, const kzoo_device& d) {
+    std::vector<choice> likely = kernels::likely(modelled(p), modelled(d));
+    if (kBy == by::model && likely.size() > 1) likely.resize(1);
+    return likely;
+  }
+  static choice chosen_for(const kzoo_problem& p, const kzoo_device& d) {
+    const std::vector<choice> all = candidates(p, d);
+    std::vector<kernels> made;
+    for (const choice& c : all) made.emplace_back(modelled(p), modelled(d), c);
+    static kzoo::trial_choices choices;
+    return all.at(choices.fastest_of(
+        p, all.size(), workspace_bytes(p, d),
+        [&](std::size_t i, const kzoo_arguments& args) { run_on(made[i], p, args); }));
+  }
+
   kernels kernel_;
 };
 
-struct fp32 : variant<false> {
+struct fp32 : variant<false, by::model> {
+  using variant::variant;
+};
+struct best : variant<false, by::trial> {
   using variant::variant;
 };
 
-struct fp32_split : variant<true> {
+struct fp32_split : variant<true, by::model> {
+  using variant::variant;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_SPLIT;
+};
+struct best_split : variant<true, by::trial> {
   using variant::variant;
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_SPLIT;
 };
@@ -49,4 +112,6 @@ struct fp32_split : variant<true> {
 
 KZOO_PLUGIN("dispatch", "The fastest kernel for each problem, by a model of their times",
             kzoo::variant<dispatch::fp32>("fp32", "kernels on CUDA cores"),
-            kzoo::variant<dispatch::fp32_split>("fp32_split", "and split_fp16"));
+            kzoo::variant<dispatch::best>("best", "the same, by a trial of the likely ones"),
+            kzoo::variant<dispatch::fp32_split>("fp32_split", "and split_fp16"),
+            kzoo::variant<dispatch::best_split>("best_split", "and split_fp16, by a trial"));

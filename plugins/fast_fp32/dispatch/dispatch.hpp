@@ -138,12 +138,10 @@ class tiled {
 template <bool kMaySplit>
 class chosen {
  public:
-  // Nothing where no kernel can do the problem.
-  static std::optional<choice> choose(const kzoo_problem& p, const kzoo_device& d) {
+  // Those that may be the fastest, the likeliest first; none where no kernel can do the problem.
+  static std::vector<choice> likely(const kzoo_problem& p, const kzoo_device& d) {
     const std::optional<architecture> of = architecture_of(d);
-    if (!of) return std::nullopt;
-    const model all(p, d, *of, kMaySplit);
-    return all.best() == nullptr ? std::nullopt : std::optional(*all.best());
+    return of ? model(p, d, *of, kMaySplit).likely() : std::vector<choice>{};
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d, const choice& c) {
     switch (c.which) {

@@ -17,6 +17,8 @@ using columns_kernel = skinny::variant<skinny::few::columns, 4, 2>;
 struct edges {
   int rows = 0, cols = 0;  // that are not in whole tiles
 
+  bool operator==(const edges&) const = default;
+
   kzoo_problem whole_tiles(kzoo_problem p) const {
     p.m -= rows, p.n -= cols;
     return p;

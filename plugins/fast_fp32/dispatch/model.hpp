@@ -31,6 +31,12 @@ struct choice {
   }
 };
 
+// Whether they differ in how K is divided alone.
+inline bool alike(const choice& x, const choice& y) {
+  return x.which == y.which && x.tile == y.tile && x.packed == y.packed && x.at_once == y.at_once &&
+         x.beyond == y.beyond;
+}
+
 // The schedule of tile number `tile`.
 inline common::stream_k schedule(const kzoo_problem& p, const kzoo_device& d, int tile,
                                  int splits) {
@@ -64,6 +70,22 @@ class model {
     const auto less = [](const choice& x, const choice& y) { return x.us < y.us; };
     const auto least = std::min_element(candidates_.begin(), candidates_.end(), less);
     return least == candidates_.end() ? nullptr : &*least;
+  }
+  // Those that may be the fastest, given the model's errors: the best first, and at most three that
+  // differ in how K is divided alone.
+  std::vector<choice> likely() const {
+    constexpr std::size_t kMost = 16;
+    constexpr std::ptrdiff_t kMostAlike = 3;
+    constexpr double kWorst = 1.6;  // times the best one's time
+    std::vector<choice> sorted = candidates_, some;
+    std::ranges::stable_sort(sorted, {}, &choice::us);
+    for (const choice& c : sorted) {
+      if (some.size() == kMost || c.us > kWorst * sorted.front().us) break;
+      if (std::ranges::count_if(some, [&c](const choice& other) { return alike(c, other); }) <
+          kMostAlike)
+        some.push_back(c);
+    }
+    return some;
   }
 
  private:
