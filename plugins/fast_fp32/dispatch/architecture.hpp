@@ -27,13 +27,13 @@ struct architecture {
   double part_bytes_per_us;  // as it reads them
 
   // Of the FMAs that an SM could do, those that a tile's main loop reaches with enough warps.
-  std::array<double, 8> tile_efficiency;  // in the order of tiles.hpp
+  std::array<double, 11> tile_efficiency;  // in the order of tiles.hpp
   double pipelined_efficiency;
-  std::array<double, 8> alone;   // times this, where an SM has one block and could have more
-  std::array<double, 8> ragged;  // times this, where an operand is copied 4 bytes at a time
-  double stored_bytes_per_us;    // of C, by an SM
+  std::array<double, 11> alone;   // times this, where an SM has one block and could have more
+  std::array<double, 11> ragged;  // times this, where an operand is copied 4 bytes at a time
+  double stored_bytes_per_us;     // of C, by an SM
   // Elements of C that an SM stores one by one.
-  std::array<double, 8> elements_per_us;
+  std::array<double, 11> elements_per_us;
 
   // An SM's time for 2 KB of skinny's large operand, with 1, 4, 8 and 16 rows: in strips, and
   // along K.
@@ -50,7 +50,7 @@ struct architecture {
   double split_stored_bytes_per_us;  // of C
   double split_ragged_bytes_per_us;  // of C, where its rows do not start on 16 bytes
   // rolled's tiles: start_us; a k tile, alone and for each block that shares the SM.
-  std::array<double, 3> rolled_us, rolled_alone_us, rolled_each_us;
+  std::array<double, 5> rolled_us, rolled_alone_us, rolled_each_us;
   double rolled_wave_us;                   // wave_us
   double rolled_fixup_us, rolled_part_us;  // to add up parts: at least, and for each
   double general_us;                       // start_us of every_type's smem
@@ -58,37 +58,38 @@ struct architecture {
   double general_block_us;                 // for each that shares the SM
 };
 
-// Measured on an H200: cycles, L2, DRAM (peaks). Fitted to times of candidates on H200s, 13000 on
-// 460 problems, most of them drawn at random: what blocks of tiles take beside FMAs, copies,
-// skinny, rolled, the general kernel; within 10 % (root mean square). From times of split_fp16: its
-// constants.
+// Measured on an H200: cycles, L2, DRAM (peaks). Fitted to times of candidates on H200s, first 13000
+// on 460 problems, then, near the constants of that fit, 7400 on 200 that were drawn at random: what
+// blocks of tiles take beside FMAs, copies, skinny, rolled, the general kernel. From times of
+// split_fp16: its constants.
 inline constexpr architecture kHopper{
     .compute_capability = 90,
     .cycles_per_us = 1980,
     .fmas_per_cycle = 128,
     .l2_bytes_per_us = 5.5e6,
     .dram_bytes_per_us = 4.6e6,
-    .a_bytes_per_us = 2.35e6,
-    .a_again_bytes_per_us = 4.06e6,
-    .copy_bytes_per_us = 3.44e6,
-    .copy_us = 1.69,
+    .a_bytes_per_us = 1.87e6,
+    .a_again_bytes_per_us = 3.61e6,
+    .copy_bytes_per_us = 3.5e6,
+    .copy_us = 1.98,
     .launch_us = 2.27,
-    .start_us = 4.05,
-    .wave_us = 2.33,
-    .fixup_us = 2.23,
-    .part_us = 1.1,
-    .part_bytes_per_us = 0.114e6,
-    .tile_efficiency = {0.805, 0.815, 0.785, 0.745, 0.718, 0.578, 0.77, 0.748},
-    .pipelined_efficiency = 0.83,
-    .alone = {1, 0.391, 1, 0.818, 1, 0.789, 0.99, 0.779},
-    .ragged = {0.979, 0.97, 0.935, 0.945, 0.961, 0.99, 1, 0.92},
-    .stored_bytes_per_us = 44e3,
-    .elements_per_us = {8510, 6740, 14.7e3, 24e3, 0.134e6, 0.163e6, 7970, 8050},
-    .strips_us = {0.0147, 0.043, 0.053, 0.107},
-    .dots_us = {0.0267, 0.056, 0.0438, 0.104},
-    .block_us = {0.0465, 0.00365, 0.443, 0.549},
-    .ragged_stages = 1.16,
-    .stage_sums_us = {0.00337, 0.069, 0.095, 0.129},
+    .start_us = 3.27,
+    .wave_us = 1.41,
+    .fixup_us = 2.9,
+    .part_us = 0.938,
+    .part_bytes_per_us = 48.7e3,
+    .tile_efficiency = {0.789, 0.8, 0.759, 0.745, 0.655, 0.526, 0.77, 0.756, 0.683, 0.602, 0.666},
+    .pipelined_efficiency = 0.84,
+    .alone = {1, 0.485, 1, 0.871, 1, 0.985, 0.929, 0.695, 0.905, 0.812, 0.859},
+    .ragged = {0.962, 0.988, 0.984, 0.954, 0.951, 0.966, 0.984, 0.962, 1, 1, 0.952},
+    .stored_bytes_per_us = 36.3e3,
+    .elements_per_us = {9.85e3, 10.7e3, 12.4e3, 19.4e3, 133e3, 163e3, 14.7e3, 15.1e3, 32.4e3,
+                        44.8e3, 57.8e3},
+    .strips_us = {0.015, 0.0534, 0.0504, 0.0789},
+    .dots_us = {0.0402, 0.0673, 0.0492, 0.107},
+    .block_us = {0.0461, 0.00365, 0.439, 0.759},
+    .ragged_stages = 1.53,
+    .stage_sums_us = {0.00337, 0.0746, 0.101, 0.151},
     .beside_us = 1.49,
     .split_flops_per_us = 260e6,
     .split_pass_bytes_per_us = 3.7e6,
@@ -96,15 +97,15 @@ inline constexpr architecture kHopper{
     .split_share_us = 1.3,
     .split_stored_bytes_per_us = 1.4e6,
     .split_ragged_bytes_per_us = 0.45e6,
-    .rolled_us = {3.72, 2.58, 2.36},
-    .rolled_alone_us = {0.564, 0.599, 0.399},
-    .rolled_each_us = {0.44, 0.571, 0.337},
-    .rolled_wave_us = 1.07,
-    .rolled_fixup_us = 2.1,
-    .rolled_part_us = 0.102,
-    .general_us = 1.93,
-    .general_step_us = 0.726,
-    .general_block_us = 0.175};
+    .rolled_us = {2.44, 2.06, 1.95, 2.62, 2.17},
+    .rolled_alone_us = {0.615, 0.597, 0.39, 0.507, 0.351},
+    .rolled_each_us = {0.505, 0.621, 0.337, 0.292, 0.145},
+    .rolled_wave_us = 1.02,
+    .rolled_fixup_us = 2.08,
+    .rolled_part_us = 0.129,
+    .general_us = 1.44,
+    .general_step_us = 0.613,
+    .general_block_us = 0.18};
 
 // Of a device; nothing where there is none. GPUs of one architecture differ in their memory.
 inline std::optional<architecture> architecture_of(const kzoo_device& d) {

@@ -20,14 +20,15 @@
 
 namespace rolled {
 
-// Slices: of threads, with their own steps of each k tile.
-template <int BM, int BN, int BK, int TM, int TN, int Slices, int Stages, int BlocksPerSm>
+// Slices: of threads, with their own steps of each k tile. Unrolled: steps along K in a row.
+template <int BM, int BN, int BK, int TM, int TN, int Slices, int Stages, int BlocksPerSm,
+          int Unrolled = 4>
 struct tiling {
   static constexpr int kBM = BM, kBN = BN, kBK = BK, kTM = TM, kTN = TN;
   static constexpr int kSlices = Slices, kStages = Stages, kBlocksPerSm = BlocksPerSm;
   static constexpr int kSliceThreads = BM / TM * (BN / TN), kThreads = kSliceThreads * Slices;
-  static constexpr int kSliceK = BK / Slices, kUnrolled = 4;      // steps along K
-  static constexpr int kThreadsX = BN / TN, kThreadsY = BM / TM;  // of a slice
+  static constexpr int kSliceK = BK / Slices, kUnrolled = Unrolled;  // steps along K
+  static constexpr int kThreadsX = BN / TN, kThreadsY = BM / TM;     // of a slice
   // Padded so that neither writing k by k nor reading 16 bytes meets in a bank.
   static constexpr int kStrideA = BM + 4, kStrideB = BN + 4;
   static constexpr int kStage = BK * (kStrideA + kStrideB);  // floats
@@ -284,9 +285,12 @@ class product {
   persistent::run_numbers numbers_;
 };
 
-using tile_64x64 = tiling<64, 64, 16, 8, 4, 1, 4, 4>;
-using tile_64x32 = tiling<64, 32, 32, 8, 4, 4, 4, 2>;
-using tile_32x32 = tiling<32, 32, 32, 4, 4, 4, 4, 4>;
+using tile_64x64x16 = tiling<64, 64, 16, 8, 4, 1, 4, 4>;
+using tile_64x32x32 = tiling<64, 32, 32, 8, 4, 4, 4, 2>;
+using tile_32x32x32 = tiling<32, 32, 32, 4, 4, 4, 4, 4>;
+// Two warps, and eight blocks on an SM.
+using tile_64x32x16 = tiling<64, 32, 16, 8, 4, 1, 3, 8>;
+using tile_32x64x8 = tiling<32, 64, 8, 4, 8, 1, 3, 8, 8>;
 
 // K in as many parts as fill the SMs, if each then has eight k tiles at least.
 template <class Tile>
