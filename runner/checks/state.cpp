@@ -32,9 +32,8 @@ void in_turn(candidate& c, const problem& other) {
   run_right(c, between + a);
   run_right(c, between + b, 1);
   c.prepare(with_seed(other, other.seed + 1), 2);
-  for (const int slot : {2, 1, 0}) {
+  for (const int slot : {2, 1, 0})
     run_right(c, "right alone, wrong beside another instance of its shape: ", slot);
-  }
   // Destroys the older instance of the same shape first, then the oldest of all.
   const std::string destroyed = "right until another instance was destroyed: ";
   c.destroy(1);

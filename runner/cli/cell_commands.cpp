@@ -31,9 +31,8 @@ namespace {
 results::device gpu_for(const std::string& name) {
   constexpr const char* kNeedsGpu = "`profile` needs a GPU: the simulator has no counters.";
   if (name == "cpu") {
-    input::refuse("--device", fmt::format("{} Choose one with --device cuda; `runner devices` "
-                                          "lists them.",
-                                          kNeedsGpu));
+    input::refuse("--device", "{} Choose one with --device cuda; `runner devices` lists them.",
+                  kNeedsGpu);
   }
   try {
     return devices::find(name == "auto" ? "cuda" : name);
@@ -48,9 +47,10 @@ void check_report(const profile::tool& ncu, std::size_t cells) {
   const bool has_pattern = std::ranges::any_of(
       ncu.arguments, [](const auto& word) { return word.find('%') != std::string::npos; });
   if (cells > 1 && writes && !has_pattern) {
-    input::refuse("-o", fmt::format("it names one report, but there are {} cells: choose one with "
-                                    "--cell, or let ncu number the reports with %i in the name",
-                                    cells));
+    input::refuse("-o",
+                  "it names one report, but there are {} cells: choose one with --cell, or let ncu "
+                  "number the reports with %i in the name",
+                  cells);
   }
 }
 
@@ -89,10 +89,9 @@ std::string page_of(const report::view& v, const profile::document& d) {
 // Plans for the simulator, which counts every access.
 run::plan simulated_plan(const xray_options& options, std::vector<run::cell_name>& names) {
   if (options.over.device.value_or("cpu") != "cpu") {
-    input::refuse(
-        "--device",
-        fmt::format("xray counts in the simulator, whatever GPU there is: leave out --device {}",
-                    *options.over.device));
+    input::refuse("--device",
+                  "xray counts in the simulator, whatever GPU there is: leave out --device {}",
+                  *options.over.device);
   }
   return setup::plan_of_cells(setup::load_experiment(options, options), devices::find("cpu"),
                               options, names);

@@ -95,7 +95,7 @@ namespace {
 
 [[noreturn]] void refuse_flag(const char* flag, std::string_view expected,
                               const std::string& found) {
-  input::refuse(flag, fmt::format("expected {}, found {}", expected, input::in_quotes(found)));
+  input::refuse(flag, "expected {}, found {}", expected, input::in_quotes(found));
 }
 
 struct target {
@@ -106,20 +106,18 @@ struct target {
 // A library given by its file runs on the device that it is built for.
 target target_of_library(const validate_options& options, const file_selector& name,
                          const run::client_factory& make_client) {
-  if (!std::filesystem::exists(name.path))
-    input::refuse("", fmt::format("there is no file {}", name.path));
+  if (!std::filesystem::exists(name.path)) input::refuse("", "there is no file {}", name.path);
   run::loaded_plugin c = run::enter_file(name.path, make_client);
   std::erase_if(c.variants, [&](const run::selected_variant& e) {
     const std::string variant = name.variant.empty() ? "*" : name.variant;
     return c.client && !matches("*:" + variant, c.record.name, e.description.id);
   });
-  if (c.variants.empty())
-    input::refuse(name.path, fmt::format("there is no variant '{}'", name.variant));
+  if (c.variants.empty()) input::refuse(name.path, "there is no variant '{}'", name.variant);
   const auto& d = c.record.description;
   const std::string kind = d ? devices::kind_name(d->device) : "cpu";
   target t{devices::find(options.device.empty() ? kind : options.device), {}};
   if (d && t.device.abi.kind != d->device)
-    input::refuse(name.path, fmt::format("it is built for {}, not for {}", kind, t.device.id));
+    input::refuse(name.path, "it is built for {}, not for {}", kind, t.device.id);
   if (c.client) c.client->see_only(t.device);
   t.plugins.push_back(std::move(c));
   return t;
@@ -209,9 +207,8 @@ int validate(const validate_options& options) {
   if (!options.device.empty()) experiment::check_device_name(options.device, "--device");
   constexpr double kDay = 86400;
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kDay)) {
-    input::refuse("--timeout",
-                  fmt::format("expected seconds, a number above 0 and up to {:g}, found {:g}", kDay,
-                              options.timeout_seconds));
+    input::refuse("--timeout", "expected seconds, a number above 0 and up to {:g}, found {:g}",
+                  kDay, options.timeout_seconds);
   }
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");

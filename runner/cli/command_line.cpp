@@ -10,7 +10,6 @@
 #include "process/process_table.hpp"
 #include "storage/journal.hpp"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -51,9 +50,10 @@ std::vector<std::string> with_default_command(std::vector<std::string> words, co
   };
   if (const auto later = std::ranges::find_if(words, is_command);
       words[0].starts_with('-') && later != words.end()) {
-    input::refuse("", fmt::format("the command comes first, its options after it: runner {0} {1}; "
-                                  "for an experiment called {0}: runner run {1} …",
-                                  *later, words[0]));
+    input::refuse("",
+                  "the command comes first, its options after it: runner {0} {1}; for an "
+                  "experiment called {0}: runner run {1} …",
+                  *later, words[0]);
   }
   words.insert(words.begin(), "run");
   return words;

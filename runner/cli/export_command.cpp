@@ -60,9 +60,9 @@ bool is_target_name(std::string name) {
 const tuned_plugin& plugin_of(const tuned& t, const tuned_kernel& k, const std::string& file) {
   const auto found = std::ranges::find(t.plugins, k.kernel.plugin, &tuned_plugin::name);
   if (found != t.plugins.end()) return *found;
-  input::refuse(file, fmt::format("\"plugins\" does not say where {} comes from; export what "
-                                  "`runner tune --json` wrote",
-                                  k.kernel.plugin));
+  input::refuse(
+      file, "\"plugins\" does not say where {} comes from; export what `runner tune --json` wrote",
+      k.kernel.plugin);
 }
 
 // Headers in other folders are not copied.
@@ -72,9 +72,9 @@ void refuse_folders(const std::string& name, const std::vector<std::string>& opt
   for (const std::string& option : options)
     if (std::regex_search(option, kFolders, std::regex_constants::match_continuous))
       input::refuse(name,
-                    fmt::format("is compiled with {}, whose files would not be copied; move them "
-                                "beside the source, and tune it again",
-                                option));
+                    "is compiled with {}, whose files would not be copied; move them beside the "
+                    "source, and tune it again",
+                    option);
 }
 
 exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
@@ -92,9 +92,10 @@ exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
     input::refuse(name, "has changed since it was tuned: tune it again");
   const source::description d = source::describe(plugin.source, name, text);
   if (d.function)
-    input::refuse(name, fmt::format("its kernel is launched by {}, which takes tensors, and only "
-                                    "plugins and kernels with a description are exported",
-                                    d.function->name));
+    input::refuse(name,
+                  "its kernel is launched by {}, which takes tensors, and only plugins and kernels "
+                  "with a description are exported",
+                  d.function->name);
   exported_unit unit{
       "", plugin.source, compile::unit_of(d, plugin.source, k.parameters), plugin.build_args,
       "", plugin.missing};
@@ -172,9 +173,9 @@ exported_project project_of(const tuned& t, const std::string& file, std::string
   for (const results::tuned_problem& of : t.problems) {
     const tuned_kernel& best = of.ranked.front();
     if (!of.problem.epilogue.empty())
-      input::refuse(file, fmt::format("{} has an epilogue, and an exported function computes alpha "
-                                      "A B + beta C",
-                                      problem_name(of.problem)));
+      input::refuse(file,
+                    "{} has an epilogue, and an exported function computes alpha A B + beta C",
+                    problem_name(of.problem));
     const tuned_plugin& plugin = plugin_of(t, best, file);
     const std::string point = results::point_name(best.parameters);
     const auto [unit, is_new] = known.try_emplace({plugin.name, point}, p.units.size());
@@ -264,10 +265,10 @@ int export_kernels(const export_options& options) {
       (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   if (!is_target_name(name)) {
     input::refuse("--out",
-                  fmt::format("the functions and the target of CMake are named after the folder: "
-                              "expected letters, digits and '_', and neither a word such as "
-                              "'test' nor a library's name such as 'm', found {}",
-                              input::in_quotes(name)));
+                  "the functions and the target of CMake are named after the folder: expected "
+                  "letters, digits and '_', and neither a word such as 'test' nor a library's name "
+                  "such as 'm', found {}",
+                  input::in_quotes(name));
   }
   require_new_folder(folder);
   tuned t = read_outcome(options.file);

@@ -78,12 +78,11 @@ void require_precise_baseline(const run::plan& p) {
         }
     if (found == 0 || any) continue;
     const selector& baseline = *p.experiment.baseline;
-    input::refuse(
-        to_string(baseline.where),
-        fmt::format("the baseline {} computes {} in {}, and the problem takes {}; name one of that "
-                    "precision, or allow = [\"{}\"] in {}",
-                    baseline.text, types_name(each.dtype), precision_name(found), taken_names(each),
-                    precision_name(found), p.experiment.file.string()));
+    input::refuse(baseline.where,
+                  "the baseline {} computes {} in {}, and the problem takes {}; name one of that "
+                  "precision, or allow = [\"{}\"] in {}",
+                  baseline.text, types_name(each.dtype), precision_name(found), taken_names(each),
+                  precision_name(found), p.experiment.file.string());
   }
 }
 
@@ -91,11 +90,9 @@ void require_precise_baseline(const run::plan& p) {
 fs::path existing(const std::string& name) {
   const auto file = as_file(name);
   if (!file)
-    input::refuse("FILE", fmt::format("expected a file, such as ./mine.cu, found {}",
-                                      input::in_quotes(name)));
+    input::refuse("FILE", "expected a file, such as ./mine.cu, found {}", input::in_quotes(name));
   std::error_code fault;
-  if (!fs::exists(file->path, fault))
-    input::refuse("", fmt::format("there is no file {}", file->path));
+  if (!fs::exists(file->path, fault)) input::refuse("", "there is no file {}", file->path);
   return file->path;
 }
 

@@ -2,8 +2,6 @@
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
 
-#include <fmt/format.h>
-
 #include <cctype>
 #include <filesystem>
 #include <regex>
@@ -29,9 +27,8 @@ void write_files(const fs::path& folder, const file_texts& files) {
     std::error_code fault;
     fs::create_directories((folder / path).parent_path(), fault);
     if (fault) {
-      input::refuse(
-          folder.string(),
-          fmt::format("cannot be made: {}; choose another place with --out DIR", fault.message()));
+      input::refuse(folder.string(), "cannot be made: {}; choose another place with --out DIR",
+                    fault.message());
     }
     write_file(folder / path, text);
   }

@@ -56,9 +56,8 @@ fs::path source_of(const std::string& plugin) {
   if (const auto found = known.find(plugin); found != known.end()) return found->second;
   const auto keys = known | std::views::keys;
   const std::vector<std::string> names(keys.begin(), keys.end());
-  input::refuse("--from",
-                fmt::format("there is no source of a plugin '{}'{}\n  plugins: {}", plugin,
-                            input::did_you_mean(plugin, names), fmt::join(names, ", ")));
+  input::refuse("--from", "there is no source of a plugin '{}'{}\n  plugins: {}", plugin,
+                input::did_you_mean(plugin, names), fmt::join(names, ", "));
 }
 
 // The plugin's source under its new name, and the zoo's headers that it includes.
@@ -87,14 +86,13 @@ std::string project_file(const std::string& text, const std::string& source,
 
 kzoo_device_kind checked_device_kind(const compile_options& o) {
   if (o.device != "cuda" && o.device != "cpu")
-    input::refuse("--device",
-                  fmt::format("expected cuda or cpu, found {}", input::in_quotes(o.device)));
+    input::refuse("--device", "expected cuda or cpu, found {}", input::in_quotes(o.device));
   if (o.device == "cpu" && !o.architectures.empty())
     input::refuse("--arch", "is of a GPU, and --device cpu is none");
   for (const std::string& name : o.architectures) {
     if (source::is_architecture(name)) continue;
-    input::refuse("--arch", fmt::format("expected {}, found {}", source::kArchitectureForm,
-                                        input::in_quotes(name)));
+    input::refuse("--arch", "expected {}, found {}", source::kArchitectureForm,
+                  input::in_quotes(name));
   }
   return o.device == "cuda" ? KZOO_CUDA : KZOO_CPU;
 }
@@ -116,8 +114,8 @@ void refuse_same_names(const compile_options& o) {
   for (const std::string& file : o.files) {
     const fs::path library = library_of(o, file);
     if (const auto [first, is_new] = known.try_emplace(library, file); !is_new) {
-      input::refuse("", fmt::format("{} and {} would both become {}; rename one of them",
-                                    first->second, file, library.string()));
+      input::refuse("", "{} and {} would both become {}; rename one of them", first->second, file,
+                    library.string());
     }
   }
 }
@@ -129,9 +127,9 @@ int make_new(const new_options& options) {
   const bool is_word = is_identifier(name) && name.find('.') == std::string::npos;
   if (!is_word || name[0] == '-' || name.size() > kLongestIdentifier) {
     input::refuse("NAME",
-                  fmt::format("a plugin's name is made of letters, digits, '_' and '-', and "
-                              "does not begin with '-'; found {}",
-                              input::in_quotes(name)));
+                  "a plugin's name is made of letters, digits, '_' and '-', and does not begin "
+                  "with '-'; found {}",
+                  input::in_quotes(name));
   }
   const fs::path folder = options.out.empty() ? name : options.out;
   require_new_folder(folder);

@@ -169,9 +169,8 @@ double threshold_of(const std::string& text) {
   const double percent = number_from<double>(number).value_or(-1);
   constexpr double kMost = 1000;
   if (!(percent >= 0 && percent <= kMost)) {
-    input::refuse(
-        "--threshold",
-        fmt::format("expected percent from 0 to {}, such as 3%, found \"{}\"", kMost, text));
+    input::refuse("--threshold", "expected percent from 0 to {}, such as 3%, found \"{}\"", kMost,
+                  text);
   }
   return percent / 100;
 }
@@ -181,9 +180,8 @@ int compare_two(const compare_options& options, const report::view& view) {
   const document before = storage::read(options.files[0]), after = storage::read(options.files[1]);
   const std::string why = compare::incomparable(before, after);
   if (!why.empty() && !options.force) {
-    input::refuse(options.files[1],
-                  fmt::format("cannot be compared with {}: {}; --force does it anyway",
-                              options.files[0], why));
+    input::refuse(options.files[1], "cannot be compared with {}: {}; --force does it anyway",
+                  options.files[0], why);
   }
   const compare::comparison found = compare::compare(before, after, threshold);
   print_to(stdout, "{}", report::comparison_text(found, view));
@@ -197,9 +195,8 @@ int rank_one(const compare_options& options, const report::view& view) {
     std::vector<std::string> kernels;
     for (const results::cell& c : d.cells)
       if (c.time) add_once(kernels, c.kernel.name());
-    input::refuse("--baseline",
-                  fmt::format("'{}' matches no kernel that was timed in {}\n  timed: {}",
-                              options.baseline, options.files[0], fmt::join(kernels, ", ")));
+    input::refuse("--baseline", "'{}' matches no kernel that was timed in {}\n  timed: {}",
+                  options.baseline, options.files[0], fmt::join(kernels, ", "));
   }
   print_to(stdout, "{}", report::ranking_text(d, options.baseline, rankings, view));
   return kOk;
@@ -218,7 +215,7 @@ std::map<std::size_t, fs::path> journals_of_shards(const std::string& folder) {
   for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
     const auto number = shard_number(at->path());
     if (number && !journals.emplace(*number, at->path()).second)
-      input::refuse(folder, fmt::format("has two journals of shard {}", *number));
+      input::refuse(folder, "has two journals of shard {}", *number);
   }
   if (fault || journals.empty())
     input::refuse(folder, fault ? fault.message() : "has no journals of shards: shard-0.jsonl …");

@@ -78,8 +78,8 @@ fs::path find_interrupted(const std::string& name, const std::string& experiment
       // Not a journal, although it ends in .jsonl.
     }
   }
-  input::refuse("--resume", fmt::format("{}/ here has no journal of an interrupted run{}; name one",
-                                        kResultsFolder, wanted.empty() ? "" : " of " + wanted));
+  input::refuse("--resume", "{}/ here has no journal of an interrupted run{}; name one",
+                kResultsFolder, wanted.empty() ? "" : " of " + wanted);
 }
 
 namespace {
@@ -203,8 +203,8 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
 
 void check_trusted(const std::string& named, const std::string& file, bool trusted) {
   if (trusted || named.empty()) return;
-  input::refuse("", fmt::format("{} names {}; pass --trust-folders to use it", printable(file),
-                                printable(named)));
+  input::refuse("", "{} names {}; pass --trust-folders to use it", printable(file),
+                printable(named));
 }
 
 // The interrupted run's options, unless this command line replaces them.
@@ -280,11 +280,10 @@ int go_on(results::experiment e, const run_options& options, held_journal before
 
   document head = run::head_of(plan);
   if (const auto changes = compare::changes_between(then, head); !changes.empty()) {
-    input::refuse(
-        before.name(),
-        fmt::format("cannot be continued, since something has changed; with another journal "
-                    "everything runs again\n  {}",
-                    fmt::join(changes, "\n  ")));
+    input::refuse(before.name(),
+                  "cannot be continued, since something has changed; with another journal "
+                  "everything runs again\n  {}",
+                  fmt::join(changes, "\n  "));
   }
   head.started = then.started;
   head.wall_seconds = then.wall_seconds;
@@ -302,19 +301,18 @@ int go_on(results::experiment e, const run_options& options, held_journal before
 void check_budget(const run_options& given, const document& then, const std::string& file) {
   if (const std::size_t left_out = results::cost_of(then).left_out; left_out > 0) {
     input::refuse("--resume",
-                  fmt::format("half of the budget of {} was over before {} of its points were "
-                              "compiled: tune anew, for which those that are compiled are kept",
-                              printable(file), left_out));
+                  "half of the budget of {} was over before {} of its points were compiled: tune "
+                  "anew, for which those that are compiled are kept",
+                  printable(file), left_out);
   }
   std::size_t open = 0;
   for (const results::ranking& r : results::rank(then)) open += r.open.size();
   if (!given.over.budget_seconds || open == 0) return;
   input::refuse("--budget",
-                fmt::format("the budget of {} was over before {} of its cells were decided, and a "
-                            "run that is continued does not open them again: tune anew without "
-                            "--resume, for which the compiled points are kept, or leave --budget "
-                            "out to run only what was not begun",
-                            printable(file), open));
+                "the budget of {} was over before {} of its cells were decided, and a run that is "
+                "continued does not open them again: tune anew without --resume, for which the "
+                "compiled points are kept, or leave --budget out to run only what was not begun",
+                printable(file), open);
 }
 
 int resume(const run_options& given) {
@@ -412,10 +410,10 @@ double seconds_in(std::string_view text) {
   const double factor = unit == "h" ? 3600 : unit == "m" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
   constexpr double kMost = 1e7;
   if (fault != std::errc{} || !(number * factor > 0 && number * factor < kMost)) {
-    input::refuse("--budget",
-                  fmt::format("expected a time such as 60s, 5m or 1.5h, more than 0 and "
-                              "less than {:.0f} s, found {}",
-                              kMost, input::in_quotes(text)));
+    input::refuse(
+        "--budget",
+        "expected a time such as 60s, 5m or 1.5h, more than 0 and less than {:.0f} s, found {}",
+        kMost, input::in_quotes(text));
   }
   return number * factor;
 }
@@ -451,9 +449,9 @@ run_options tuning_run(const tune_options& given) {
   if (is_source(given.file)) {
     if (over.sizes.empty() && !given.resume) {
       input::refuse("--sizes",
-                    fmt::format("which problems is {} to be tuned for? Name their sizes, "
-                                "such as --sizes 1024,4096x11008x4096",
-                                given.file));
+                    "which problems is {} to be tuned for? Name their sizes, such as --sizes "
+                    "1024,4096x11008x4096",
+                    given.file);
     }
     over.plugins.insert(over.plugins.begin(), given.file);
     options.file = kExperiment;

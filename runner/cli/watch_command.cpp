@@ -73,8 +73,8 @@ class watcher {
   explicit watcher(const watch_options& options)
       : options_(options), source_(as_file(options.source)), name_() {
     if (!source_ || !fs::is_regular_file(source_->path)) {
-      input::refuse("SOURCE", fmt::format("expected a plugin's source, such as mine.cu, found {}",
-                                          input::in_quotes(options.source)));
+      input::refuse("SOURCE", "expected a plugin's source, such as mine.cu, found {}",
+                    input::in_quotes(options.source));
     }
     name_ = fs::path(source_->path).stem().string();
     options_.over.plugins.insert(options_.over.plugins.begin(), options.source);

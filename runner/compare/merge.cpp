@@ -37,8 +37,8 @@ struct numbering {
   std::size_t assign(const problem& p, const std::string& shard) {
     const std::size_t number = numbers.at(p);
     if (shards[number] != nullptr) {
-      input::refuse(shard, fmt::format("has {}, and so has {}: each problem is one shard's",
-                                       problem_name(p), *shards[number]));
+      input::refuse(shard, "has {}, and so has {}: each problem is one shard's", problem_name(p),
+                    *shards[number]);
     }
     shards[number] = &shard;
     return number;
@@ -66,8 +66,8 @@ void refuse_other(const shard_results& first, shard_results& other) {
   d.device = device;
   d.devices = ids;
   if (changes.empty()) return;
-  input::refuse(other.name, fmt::format("cannot be merged with {} (\"then\"):\n  {}", first.name,
-                                        fmt::join(changes, "\n  ")));
+  input::refuse(other.name, "cannot be merged with {} (\"then\"):\n  {}", first.name,
+                fmt::join(changes, "\n  "));
 }
 
 group& group_of(std::vector<group>& groups, const shard_results& s, const shard_results& first,
@@ -77,9 +77,9 @@ group& group_of(std::vector<group>& groups, const shard_results& s, const shard_
     if (device_words(g.joined.device) == words) return g;
   if (!groups.empty() && !by_device) {
     input::refuse(s.name,
-                  fmt::format("was measured on {}, and {} on {}: their times have no common "
-                              "table; --by-device makes one for each",
-                              words, first.name, device_words(first.results.device)));
+                  "was measured on {}, and {} on {}: their times have no common table; --by-device "
+                  "makes one for each",
+                  words, first.name, device_words(first.results.device));
   }
   return groups.emplace_back();
 }
@@ -112,8 +112,8 @@ void take_cells(group& g, shard_results& s, numbering& all) {
   for (results::cell& c : d.cells) {
     const auto found = all.numbers.find(d.problem_of(c));
     if (found == all.numbers.end() || all.shards[found->second] != &s.name) {
-      input::refuse(s.name, fmt::format("has results on {}, which is not its problem",
-                                        problem_name(d.problem_of(c))));
+      input::refuse(s.name, "has results on {}, which is not its problem",
+                    problem_name(d.problem_of(c)));
     }
     c.problem = found->second;
     g.joined.cells.push_back(std::move(c));

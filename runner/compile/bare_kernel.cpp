@@ -210,9 +210,10 @@ class mark_reader {
   }
 
   [[noreturn]] void refuse(std::string_view what) const {
-    input::refuse(source_, fmt::format("the compiled kernels are not what is expected at {}: its "
-                                       "options, or its macros, change what is compiled",
-                                       input::in_quotes(what)));
+    input::refuse(source_,
+                  "the compiled kernels are not what is expected at {}: its options, or its "
+                  "macros, change what is compiled",
+                  input::in_quotes(what));
   }
 
   std::string_view ptx_;

@@ -45,10 +45,9 @@ std::uint64_t most_bytes() {
   if (given == nullptr || *given == '\0') return static_cast<std::uint64_t>(kUsual * kGigabyte);
   const auto number = number_from<double>(given);
   if (!number || !(*number >= 0) || *number > 1e9)
-    input::refuse(
-        "KZOO_CACHE_GB",
-        fmt::format("expected how many GB compiled plugins may take, such as 10, found {}",
-                    input::in_quotes(given)));
+    input::refuse("KZOO_CACHE_GB",
+                  "expected how many GB compiled plugins may take, such as 10, found {}",
+                  input::in_quotes(given));
   return static_cast<std::uint64_t>(*number * kGigabyte);
 }
 
@@ -91,10 +90,10 @@ std::string in_path(const std::string& compiler, const fs::path& file) {
     if (access(program.c_str(), X_OK) == 0 && fs::is_regular_file(program, ignored))
       return program.string();
   }
-  input::refuse(
-      "", fmt::format("sources are compiled with {0}, 12 or later, and there is no {0} in PATH; "
-                      "on Debian and Ubuntu: apt install g++ ({1} says how they are compiled)",
-                      compiler, file.string()));
+  input::refuse("",
+                "sources are compiled with {0}, 12 or later, and there is no {0} in PATH; on "
+                "Debian and Ubuntu: apt install g++ ({1} says how they are compiled)",
+                compiler, file.string());
 }
 
 void check_present(const recipe& r, const fs::path& file) {
@@ -103,16 +102,15 @@ void check_present(const recipe& r, const fs::path& file) {
   };
   if (is_missing(r.compiler)) {
     input::refuse(
-        "", fmt::format(
-                "the compiler that this runner was built with, {}, is not here (it is named in {})",
-                r.compiler, file.string()));
+        "", "the compiler that this runner was built with, {}, is not here (it is named in {})",
+        r.compiler, file.string());
   }
   const auto library = std::ranges::find_if(r.libraries, is_missing);
   if (library == r.libraries.end()) return;
-  input::refuse(
-      "", fmt::format("a plugin for {} is linked with {}, which is not here; build it in the "
-                      "repository with ./zoo build --all, or install the package that it is from",
-                      r.device, *library));
+  input::refuse("",
+                "a plugin for {} is linked with {}, which is not here; build it in the repository "
+                "with ./zoo build --all, or install the package that it is from",
+                r.device, *library);
 }
 
 }  // namespace
@@ -122,13 +120,12 @@ cache::cache() try : folder_(cache_home() / "kernel-zoo" / "plugins"), most_(mos
   fs::create_directories(folder_.parent_path().parent_path(), fault);
   for (const fs::path& each : {folder_.parent_path(), folder_}) mkdir(each.c_str(), 0700);
   if (!fs::is_directory(folder_, fault)) {
-    input::refuse("", fmt::format("{}, where compiled plugins are kept, cannot be made; {}",
-                                  folder_.string(), kElsewhere));
+    input::refuse("", "{}, where compiled plugins are kept, cannot be made; {}", folder_.string(),
+                  kElsewhere);
   }
   if (const std::string why = not_private_because(folder_); !why.empty()) {
-    input::refuse(
-        "", fmt::format("nothing is run from {}, where compiled plugins are kept, since {}; {}",
-                        folder_.string(), why, kElsewhere));
+    input::refuse("", "nothing is run from {}, where compiled plugins are kept, since {}; {}",
+                  folder_.string(), why, kElsewhere);
   }
 } catch (const input::invalid& why) {
   throw cannot_compile(why);
@@ -268,9 +265,8 @@ std::optional<fs::path> device_code_folder(const fs::path& library) try {
 recipe read_recipe(const fs::path& folder, const std::string& device) try {
   const fs::path file = folder / (device + ".toml");
   if (!fs::exists(file)) {
-    input::refuse(
-        "", fmt::format("this runner cannot compile plugins for {}: there is no {}{}", device,
-                        file.string(), device == "cuda" ? "; it was built without nvcc" : ""));
+    input::refuse("", "this runner cannot compile plugins for {}: there is no {}{}", device,
+                  file.string(), device == "cuda" ? "; it was built without nvcc" : "");
   }
   const std::string text = with_prefix(input::read_file(file), fs::absolute(folder));
   input::diagnostics report(file.string(), text);

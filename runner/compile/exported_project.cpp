@@ -32,9 +32,10 @@ void check_place(const fs::path& place) {
   };
   const std::string name = place.string();
   if (std::ranges::all_of(name, is_taken_as_it_is)) return;
-  input::refuse(name, fmt::format("make would not find it by this name: use letters, digits and "
-                                  "{} in the names of headers and their folders",
-                                  kInNames));
+  input::refuse(name,
+                "make would not find it by this name: use letters, digits and {} in the names of "
+                "headers and their folders",
+                kInNames);
 }
 
 // The folders of the project. configs/templates/export/ repeats these names.

@@ -285,8 +285,8 @@ words files_included(const fs::path& rule, const fs::path& folder) {
     bytes += fs::file_size(file);
   }
   if (includes.size() > kMost || bytes > kMostBytes)
-    input::refuse("", fmt::format("{} included files of {:.0f} MB are more than a source may have",
-                                  includes.size(), double(bytes) / 1e6));
+    input::refuse("", "{} included files of {:.0f} MB are more than a source may have",
+                  includes.size(), double(bytes) / 1e6);
   return includes;
 }
 
@@ -399,10 +399,10 @@ void refuse_unless_source(const fs::path& file, const fs::path& source, const re
         "of that (docs/compiled-kernels.md)");
   if (source.extension() == ".c") {
     const std::string name = file.string();
-    input::refuse(name, fmt::format("is C, and sources are compiled as C++; build it and name the "
-                                    "library: cc -O2 -shared -fPIC -I {} {} -o {}",
-                                    toolchain.include, name,
-                                    fs::path(file).replace_extension(".so").string()));
+    input::refuse(name,
+                  "is C, and sources are compiled as C++; build it and name the library: cc -O2 "
+                  "-shared -fPIC -I {} {} -o {}",
+                  toolchain.include, name, fs::path(file).replace_extension(".so").string());
   }
 }
 
@@ -447,9 +447,9 @@ source_unit unit_of(const source::description& d, const fs::path& source,
         std::ranges::find_if(libraries, [](const auto& name) { return name != "cuda"; });
     if (starts_kernels != libraries.end())
       input::refuse(d.file,
-                    fmt::format("{} takes tensors, and is called once without memory before "
-                                "it runs, where {} would start kernels: make it a plugin",
-                                d.function->name, *starts_kernels));
+                    "{} takes tensors, and is called once without memory before it runs, where {} "
+                    "would start kernels: make it a plugin",
+                    d.function->name, *starts_kernels);
     u.kernels = manifest::read_started(keys, function_variant(d), report);
   }
   keys.finish();

@@ -99,22 +99,19 @@ std::optional<figure_key> parse_key(const table_entry& entry, const std::vector<
   const std::size_t sign = key.find('@');
   const std::string_view cell = key.substr(0, sign);
   if (!is_kernel_name(cell)) {
-    report.error(entry.where,
-                 fmt::format("expected {}, found {}", kKeyForm, input::in_quotes(key)));
+    report.error(entry.where, "expected {}, found {}", kKeyForm, input::in_quotes(key));
     return {};
   }
   if (sign != std::string_view::npos) {
     const auto size = parse_shape(key.substr(sign + 1));
     if (size) return figure_key{std::string(cell), *size};
-    report.error(entry.where,
-                 fmt::format("after the @ in {}: expected {}", input::in_quotes(key), kShapeForm));
+    report.error(entry.where, "after the @ in {}: expected {}", input::in_quotes(key), kShapeForm);
     return {};
   }
   if (shapes.size() == 1) return figure_key{std::string(cell), shapes.front()};
   if (!shapes.empty())
-    report.error(entry.where, fmt::format("{} needs a size, as in \"{}@{}\": the experiment has {}",
-                                          input::in_quotes(key), cell, shape_text(shapes.front()),
-                                          shapes.size()));
+    report.error(entry.where, "{} needs a size, as in \"{}@{}\": the experiment has {}",
+                 input::in_quotes(key), cell, shape_text(shapes.front()), shapes.size());
   return {};
 }
 
@@ -134,8 +131,7 @@ void read_column(const node_table& table, const value& column, bool in_gflops,
     const std::string name = fmt::format("{}@{}", key->cell, shape_text(key->size));
     const double time = in_gflops ? milliseconds(*figure, key->size) : *figure;
     if (!ms.emplace(name, time).second)
-      column.report.error(entry.where,
-                          fmt::format("{} has a figure already", input::in_quotes(name)));
+      column.report.error(entry.where, "{} has a figure already", input::in_quotes(name));
   }
 }
 
@@ -148,8 +144,8 @@ void read_columns(table_reader& columns, bool in_gflops, const std::vector<exten
     if (entry.key.empty())
       content.report.error(entry.where, "a published column needs a label");
     else if (taken)
-      content.report.error(entry.where, fmt::format("the column {} already exists, under ms",
-                                                    input::in_quotes(entry.key)));
+      content.report.error(entry.where, "the column {} already exists, under ms",
+                           input::in_quotes(entry.key));
     else if (!table)
       content.expected("a table of figures");
     else
@@ -175,10 +171,10 @@ void check_repeatable(const results::experiment& e, const std::vector<problem_se
     return std::ranges::any_of(set.beta, [](double beta) { return beta != 0; });
   });
   if (adds == sets.end() || e.timing.power == results::power_mode::burst) return;
-  report.error(adds->beta_where,
-               fmt::format("timing.power = \"{}\" repeats a product without filling C again, which "
-                           "needs beta = 0",
-                           name_of(e.timing.power)));
+  report.error(
+      adds->beta_where,
+      "timing.power = \"{}\" repeats a product without filling C again, which needs beta = 0",
+      name_of(e.timing.power));
 }
 
 // Parses the words of a flag and reports unknown words.
@@ -191,7 +187,7 @@ std::vector<T> parsed(const char* flag, const std::vector<std::string>& texts,
     if (const auto known = parse(one))
       wanted.push_back(*known);
     else
-      report.error({flag}, fmt::format("expected {}, found {}", form, input::in_quotes(one)));
+      report.error({flag}, "expected {}, found {}", form, input::in_quotes(one));
   }
   return wanted;
 }
@@ -211,8 +207,8 @@ void apply(const results::overrides& over, results::experiment& e, input::diagno
   if (over.baseline) {
     e.baseline = selector{*over.baseline, {"--baseline"}};
     if (!is_selector(*over.baseline))
-      report.error({"--baseline"}, fmt::format("expected {}, found {}", kSelectorForm,
-                                               input::in_quotes(*over.baseline)));
+      report.error({"--baseline"}, "expected {}, found {}", kSelectorForm,
+                   input::in_quotes(*over.baseline));
   }
   if (over.tune) e.timing.drop_slower = e.verify.demands_precision = true;
   e.timing.budget_seconds = over.budget_seconds;
@@ -220,8 +216,7 @@ void apply(const results::overrides& over, results::experiment& e, input::diagno
   for (const std::string& name : over.plugins) {
     e.plugins.push_back({name, {"--plugins"}});
     if (!is_selector(name))
-      report.error({"--plugins"},
-                   fmt::format("expected {}, found {}", kSelectorForm, input::in_quotes(name)));
+      report.error({"--plugins"}, "expected {}, found {}", kSelectorForm, input::in_quotes(name));
   }
 }
 
@@ -232,9 +227,8 @@ void keep_only(const std::vector<std::string>& texts, std::vector<problem>& prob
   for (const auto& [first, last] :
        parsed("--problems", texts, parse_numbers, kNumbersForm, report)) {
     if (last >= std::ssize(problems)) {
-      report.error({"--problems"},
-                   fmt::format("there is no problem {}: the experiment has {}, numbered from 0",
-                               last, problems.size()));
+      report.error({"--problems"}, "there is no problem {}: the experiment has {}, numbered from 0",
+                   last, problems.size());
       continue;
     }
     std::fill(kept.begin() + first, kept.begin() + last + 1, true);
@@ -366,7 +360,7 @@ fs::path find_file(const std::string& name, const std::vector<fs::path>& config_
     hint = fmt::format("\ndid you mean 'experiments/{}.toml'?", close);
   else if (!known.empty())
     hint = fmt::format("\navailable experiments: {}", fmt::join(known, ", "));
-  input::refuse(name, fmt::format("there is no such experiment file; looked at{}{}", looked, hint));
+  input::refuse(name, "there is no such experiment file; looked at{}{}", looked, hint);
 }
 
 }  // namespace kzoo::experiment

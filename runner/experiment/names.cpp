@@ -38,14 +38,13 @@ std::optional<std::vector<std::int64_t>> range(const value& v, const node_table&
   }
   if (!from || !to || !(step || times)) return {};  // already reported
   if (*from > *to) {
-    v.error(fmt::format("the range is empty: from = {} is above to = {}", *from, *to));
+    v.error("the range is empty: from = {} is above to = {}", *from, *to);
     return {};
   }
   std::vector<std::int64_t> result;
   for (std::int64_t at = *from; at <= *to; at = step ? at + *step : at * *times) {
     if (result.size() == kMostProblems) {
-      v.error(
-          fmt::format("the range from {} to {} has more than {} sizes", *from, *to, kMostProblems));
+      v.error("the range from {} to {} has more than {} sizes", *from, *to, kMostProblems);
       return {};
     }
     result.push_back(at);
@@ -55,7 +54,7 @@ std::optional<std::vector<std::int64_t>> range(const value& v, const node_table&
 
 std::optional<std::vector<extents>> triple(const value& v, const node_list& list) {
   if (list.size() != 3) {
-    v.error(fmt::format("expected [m, n, k], found a list of {}", list.size()));
+    v.error("expected [m, n, k], found a list of {}", list.size());
     return {};
   }
   extents result;

@@ -59,8 +59,7 @@ std::vector<extents> read_shapes(table_reader& keys) {
     for (const char* side : kSides) {
       const auto found = keys.find(side);
       if (!found) continue;
-      found->error(fmt::format("m, n and k combine to {} sizes; at most {} are allowed", count,
-                               kMostProblems));
+      found->error("m, n and k combine to {} sizes; at most {} are allowed", count, kMostProblems);
       return {};
     }
   }
@@ -79,13 +78,13 @@ std::optional<double> read_scalar(const value& v, std::string_view key,
   const auto number = number_in(-kMost, kMost)(v);
   if (!number || integers.empty()) return number;
   if (*number != std::trunc(*number)) {
-    v.report.error(v.content.where, fmt::format("{} = {} is not an integer, and dtype {} needs one",
-                                                key, *number, integers));
+    v.report.error(v.content.where, "{} = {} is not an integer, and dtype {} needs one", key,
+                   *number, integers);
     return {};
   }
   if (*number < i32::min() || *number > i32::max()) {
-    v.report.error(v.content.where, fmt::format("{} = {} is not within dtype i32, {} to {}", key,
-                                                *number, i32::min(), i32::max()));
+    v.report.error(v.content.where, "{} = {} is not within dtype i32, {} to {}", key, *number,
+                   i32::min(), i32::max());
     return {};
   }
   return number;
@@ -98,8 +97,7 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
   const auto found = keys.find(key);
   const auto unscaled = std::ranges::find_if_not(dtypes, is_scaled);
   if (found && unscaled != dtypes.end())
-    found->error(fmt::format("only fp8 matrices have scales, and dtype {} is not fp8",
-                             types_name(*unscaled)));
+    found->error("only fp8 matrices have scales, and dtype {} is not fp8", types_name(*unscaled));
 }
 
 void read_block(table_reader& keys, bool of_b, const std::vector<element_types>& dtypes,
@@ -112,11 +110,9 @@ void read_block(table_reader& keys, bool of_b, const std::vector<element_types>&
   const auto unscaled = std::ranges::find_if_not(
       dtypes, [&](const element_types& types) { return has_scale_blocks(types, of_b); });
   if (unscaled != dtypes.end())
-    found->error(
-        fmt::format("blocks of fp8 matrices, and of a B of i4, have scales, and not those "
-                    "of dtype {}",
-                    types_name(*unscaled)));
-  if (keys.find(one)) found->error(fmt::format("give either '{}' or '{}'", key, one));
+    found->error("blocks of fp8 matrices, and of a B of i4, have scales, and not those of dtype {}",
+                 types_name(*unscaled));
+  if (keys.find(one)) found->error("give either '{}' or '{}'", key, one);
 }
 
 void read_groups(table_reader& keys, problem_set& set) {
@@ -135,9 +131,8 @@ void read_epilogues(table_reader& keys, problem_set& set) {
       std::ranges::any_of(set.epilogues, [](const stage_list& e) { return !e.empty(); });
   if (is_asked_for && without != set.dtypes.end())
     keys.find("epilogue")
-        ->error(fmt::format(
-            "epilogues are for results of f32, f16 and bf16, and dtype {} is none of them",
-            types_name(*without)));
+        ->error("epilogues are for results of f32, f16 and bf16, and dtype {} is none of them",
+                types_name(*without));
 }
 
 void read_batch(table_reader& keys, problem_set& set) {
@@ -188,9 +183,9 @@ void read_allow(table_reader& keys, problem_set& set) {
   if (!allowed) return;
   set.allow = *allowed;
   if (allowed->empty() || lowers(*allowed, set.dtypes)) return;
-  keys.find("allow")->error(fmt::format("is for less than the {} that dtype {} demands",
-                                        precision_name(usual_precision(set.dtypes.front().a)),
-                                        types_name(set.dtypes.front())));
+  keys.find("allow")->error("is for less than the {} that dtype {} demands",
+                            precision_name(usual_precision(set.dtypes.front().a)),
+                            types_name(set.dtypes.front()));
 }
 
 // Rows of int4 weights, K or N long, need an even number of elements.
@@ -202,9 +197,8 @@ void require_whole_bytes(table_reader& keys, const problem_set& set) {
         p.layout = given;
         if (p.fills_bytes()) continue;
         keys.find("dtype")->error(
-            fmt::format("rows of a B of i4 have an even number of elements; {} in layout {} has an "
-                        "odd {}",
-                        shape_name(p), layout_name(given), is_b_transposed(given) ? "K" : "N"));
+            "rows of a B of i4 have an even number of elements; {} in layout {} has an odd {}",
+            shape_name(p), layout_name(given), is_b_transposed(given) ? "K" : "N");
         return;
       }
 }
@@ -269,7 +263,7 @@ std::optional<stage_list> read_epilogue(const value& v) {
     try {
       return epilogue_from_name(*name);
     } catch (const std::invalid_argument& fault) {
-      v.report.error(v.content.where, fmt::format("epilogue: {}", fault.what()));
+      v.report.error(v.content.where, "epilogue: {}", fault.what());
       return {};
     }
   }
@@ -312,13 +306,13 @@ problem_set read_problem(table_reader& keys, const location& where) {
   keys.read("fill", set.data, read_fill);
   keys.read("seed", set.common.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
   if (!integers.empty() && set.data && !has_integers(set.data->what))
-    keys.find("fill")->error(fmt::format("\"{}\" fills with fractions, and dtype {} needs integers",
-                                         name_of(set.data->what), integers));
+    keys.find("fill")->error("\"{}\" fills with fractions, and dtype {} needs integers",
+                             name_of(set.data->what), integers);
   const auto is_f32 = [](const element_types& types) { return types == KZOO_F32; };
   const bool needs_f32 =
       set.data && (set.data->what == fill::unequal || set.data->what == fill::probe_b);
   if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
-    keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", name_of(set.data->what)));
+    keys.find("fill")->error("\"{}\" needs dtype f32", name_of(set.data->what));
   require_whole_bytes(keys, set);
   read_allow(keys, set);
   keys.finish();
@@ -363,9 +357,8 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
   for (const problem_set& s : sets) {
     count += combinations(s);
     if (count <= static_cast<double>(kMostProblems)) continue;
-    report.error(s.where, fmt::format("the file expands to {:.0f} problems here; at most {} are "
-                                      "allowed",
-                                      count, kMostProblems));
+    report.error(s.where, "the file expands to {:.0f} problems here; at most {} are allowed", count,
+                 kMostProblems);
     return {};
   }
   std::vector<problem> result;

@@ -57,9 +57,8 @@ void check_outside_strings(std::string_view text, input::diagnostics& report) {
       return report.error(location_of(text, at, report), "letters other than a to z need quotes");
     } else if (c == '.') {
       if (++parts > TOML_MAX_NESTED_VALUES)
-        return report.error(
-            location_of(text, at, report),
-            fmt::format("more than {} levels are nested here", TOML_MAX_NESTED_VALUES));
+        return report.error(location_of(text, at, report), "more than {} levels are nested here",
+                            TOML_MAX_NESTED_VALUES);
     } else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) {
       parts = 1;
     }
@@ -158,7 +157,7 @@ node_table parse_document(std::string_view text, input::diagnostics& report) {
 std::string describe(const node& n) { return std::visit(describer{}, n.value); }
 
 void value::error(std::string_view message) const {
-  report.error(content.where, fmt::format("{}: {}", name, message));
+  report.error(content.where, "{}: {}", name, message);
 }
 
 void value::expected(std::string_view what, std::string_view hint) const {
@@ -271,9 +270,8 @@ void table_reader::finish() {
     if (contains(known_, e.key)) continue;
     std::string hint = place_of(e.key);
     if (hint.empty()) hint = input::did_you_mean(e.key, known_);
-    report_.error(e.where,
-                  fmt::format("unknown key {}{}{} (known here: {})", input::in_quotes(e.key, '\''),
-                              name_.empty() ? "" : " in " + name_, hint, fmt::join(known_, ", ")));
+    report_.error(e.where, "unknown key {}{}{} (known here: {})", input::in_quotes(e.key, '\''),
+                  name_.empty() ? "" : " in " + name_, hint, fmt::join(known_, ", "));
   }
 }
 

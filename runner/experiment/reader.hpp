@@ -52,6 +52,10 @@ struct value {
   }
   // NAME: MESSAGE
   void error(std::string_view message) const;
+  template <class First, class... Rest>
+  void error(fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest) const {
+    error(fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
   // NAME: expected WHAT, found CONTENT HINT
   void expected(std::string_view what, std::string_view hint = {}) const;
   // The elements of a list, or the value itself if it is no list. An empty list is an error.

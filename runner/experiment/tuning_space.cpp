@@ -71,18 +71,16 @@ std::optional<value_range> range_in(std::string_view text) {
 }
 
 void add_range(const value& v, const value_range& r, std::vector<std::int64_t>& values) {
-  if (r.step < 1) return v.error(fmt::format("the step must be at least 1, and is {}", r.step));
+  if (r.step < 1) return v.error("the step must be at least 1, and is {}", r.step);
   if (r.from > r.to) {
-    return v.error(
-        fmt::format("the range from {} to {} is empty: give the smaller one first", r.from, r.to));
+    return v.error("the range from {} to {} is empty: give the smaller one first", r.from, r.to);
   }
   if (r.from < -kLargest || r.to > kLargest) {
-    return v.error(fmt::format("the range from {} to {} is not within {} to {}", r.from, r.to,
-                               -kLargest, kLargest));
+    return v.error("the range from {} to {} is not within {} to {}", r.from, r.to, -kLargest,
+                   kLargest);
   }
   if ((r.to - r.from) / r.step >= static_cast<std::int64_t>(kMostPoints))
-    return v.error(
-        fmt::format("the range from {} to {} has more than {} values", r.from, r.to, kMostPoints));
+    return v.error("the range from {} to {} has more than {} values", r.from, r.to, kMostPoints);
   for (std::int64_t at = r.from; at <= r.to; at += r.step) values.push_back(at);
 }
 
@@ -110,10 +108,10 @@ void add_values(const value& v, std::vector<std::int64_t>& values) {
 tuned_parameter parameter_in(const std::string& name, const location& where, const value& v) {
   tuned_parameter p{name, {}, where};
   if (!is_parameter_name(name)) {
-    v.report.error(where, fmt::format("{} cannot be the name of a parameter: letters, digits and "
-                                      "'_', and none of those that expressions have already, such "
-                                      "as M, N, K, lda or min",
-                                      input::in_quotes(name, '\'')));
+    v.report.error(where,
+                   "{} cannot be the name of a parameter: letters, digits and '_', and none of "
+                   "those that expressions have already, such as M, N, K, lda or min",
+                   input::in_quotes(name, '\''));
   }
   std::set<std::int64_t> known;
   for (const value& element : v.elements()) {
@@ -121,10 +119,10 @@ tuned_parameter parameter_in(const std::string& name, const location& where, con
     add_values(element, p.values);
     for (std::size_t i = before; i < p.values.size(); ++i) {
       if (!known.insert(p.values[i]).second)
-        return element.error(fmt::format("{} is there twice", p.values[i])), p;
+        return element.error("{} is there twice", p.values[i]), p;
     }
     if (p.values.size() > kMostPoints) {
-      element.error(fmt::format("{} has more than {} values: give fewer", name, kMostPoints));
+      element.error("{} has more than {} values: give fewer", name, kMostPoints);
       return p;
     }
   }
@@ -145,10 +143,6 @@ std::string values_text(const results::tuning_space& space,
   return text;
 }
 
-[[noreturn]] void refuse(const location& where, const std::string& why) {
-  input::refuse(to_string(where), why);
-}
-
 template <class F>
 void for_each_combination(const results::tuning_space& space, const F& f) {
   std::vector<std::size_t> at(space.parameters.size());
@@ -167,9 +161,10 @@ void check_combinations(const results::tuning_space& space) {
   double combinations = 1;
   for (const tuned_parameter& p : space.parameters) combinations *= double(p.values.size());
   if (combinations > kMostCombinations) {
-    refuse(space.where, fmt::format("the space has {:.0f} combinations before its restrictions; at "
-                                    "most {:.0f} are looked at: give fewer values",
-                                    combinations, kMostCombinations));
+    input::refuse(space.where,
+                  "the space has {:.0f} combinations before its restrictions; at most {:.0f} are "
+                  "looked at: give fewer values",
+                  combinations, kMostCombinations);
   }
 }
 
@@ -224,8 +219,8 @@ std::vector<tuning_point> points_of(const results::tuning_space& space) {
       try {
         if (restrictions[i].evaluate(values) != 0) continue;
       } catch (const expression_fault& fault) {
-        refuse(space.restrictions[i].where,
-               fmt::format("{}, where {}", fault.what(), values_text(space, values)));
+        input::refuse(space.restrictions[i].where, "{}, where {}", fault.what(),
+                      values_text(space, values));
       }
       ++excluded[i];
       return;
@@ -236,17 +231,17 @@ std::vector<tuning_point> points_of(const results::tuning_space& space) {
     points.push_back(std::move(point));
   });
   if (points.size() > kMostPoints) {
-    refuse(space.where,
-           fmt::format("the space has {} points, and at most {} can be tried: give fewer values or "
-                       "more restrictions",
-                       points.size(), kMostPoints));
+    input::refuse(space.where,
+                  "the space has {} points, and at most {} can be tried: give fewer values or more "
+                  "restrictions",
+                  points.size(), kMostPoints);
   }
   if (points.empty()) {
     const auto most = std::ranges::max_element(excluded) - excluded.begin();
     const auto& culprit = space.restrictions[static_cast<std::size_t>(most)];
-    refuse(culprit.where, fmt::format("no point of the space meets its restrictions; {} excludes "
-                                      "most of them",
-                                      input::in_quotes(culprit.text)));
+    input::refuse(culprit.where,
+                  "no point of the space meets its restrictions; {} excludes most of them",
+                  input::in_quotes(culprit.text));
   }
   return points;
 }

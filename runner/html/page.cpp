@@ -116,7 +116,7 @@ void add_about(report::page& p, const named_result& r, const std::string& plugin
   if (problem < d.experiment.problems.size()) {
     const results::cell& c = *report::best_of(d, problem, plugin);
     if (const auto limits = report::limits_of(d, c); !limits.empty()) {
-      p.line("What limits it", style::bold, fmt::format(" on {}", problem_name(d.problem_of(c))));
+      p.line("What limits it", style::bold, " on {}", problem_name(d.problem_of(c)));
       for (const std::string& line : limits) p.item(line);
     }
   }
@@ -124,9 +124,8 @@ void add_about(report::page& p, const named_result& r, const std::string& plugin
   constexpr double kThreshold = 0.03;
   const auto changes = report::change_table(compare::compare(*r.before, d, kThreshold), plugin);
   if (changes.rows() == 0) return;
-  p.line("Since the run before", style::bold,
-         fmt::format(": {}, {}; changes below {:g} % do not count", r.before_file,
-                     r.before->started, 100 * kThreshold));
+  p.line("Since the run before", style::bold, ": {}, {}; changes below {:g} % do not count",
+         r.before_file, r.before->started, 100 * kThreshold);
   p.add(changes);
 }
 

@@ -73,7 +73,7 @@ invalid cannot_be_read(const std::filesystem::path& path) {
 void refuse_folder(const std::filesystem::path& path, const file_kind& kind) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return;
-  refuse(path.string(), fmt::format("is a directory; name {} ({}) in it", kind.name, kind.suffix));
+  refuse(path.string(), "is a directory; name {} ({}) in it", kind.name, kind.suffix);
 }
 
 }  // namespace
@@ -174,8 +174,8 @@ std::string read_file(const std::filesystem::path& path, const file_kind& kind) 
   }
   if (file.bad()) throw cannot_be_read(path);
   if (text.size() > kind.most_mebibytes * kMebibyte) {
-    refuse(path.string(),
-           fmt::format("is larger than {} MiB, too large for {}", kind.most_mebibytes, kind.name));
+    refuse(path.string(), "is larger than {} MiB, too large for {}", kind.most_mebibytes,
+           kind.name);
   }
   return text;
 }

@@ -3,12 +3,15 @@
 
 #include "core/location.hpp"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kzoo::input {
@@ -28,6 +31,12 @@ class diagnostics {
   location at(unsigned line, unsigned column) const { return {file_, line, column}; }
 
   void error(const location& where, std::string message);
+  // A message as for fmt::format().
+  template <class First, class... Rest>
+  void error(const location& where, fmt::format_string<First, Rest...> message, First&& first,
+             Rest&&... rest) {
+    error(where, fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
   bool any() const { return !found_.empty(); }
   // Throws `invalid` with the first kShown errors, in the order of the file.
   void throw_if_any();
@@ -50,6 +59,16 @@ class diagnostics {
 std::string error_text(std::string_view where, std::string_view message);
 // Throws `invalid` with error_text().
 [[noreturn]] void refuse(std::string_view where, std::string_view message);
+[[noreturn]] inline void refuse(const location& where, std::string_view message) {
+  refuse(to_string(where), message);
+}
+// A message as for fmt::format().
+template <class Where, class First, class... Rest>
+[[noreturn]] void refuse(const Where& where, fmt::format_string<First, Rest...> message,
+                         First&& first, Rest&&... rest) {
+  refuse(where, std::string_view(fmt::format(message, std::forward<First>(first),
+                                             std::forward<Rest>(rest)...)));
+}
 
 // The text in quotes, shortened if long, with control characters escaped: safe for a terminal.
 std::string in_quotes(std::string_view text, char quote = '"');

@@ -91,17 +91,16 @@ std::string mangled_entry(const std::string& entry, const std::vector<std::strin
   if (names.empty()) {
     if (entry.find_first_of("<:( ") == std::string::npos) return entry;
     input::refuse(file,
-                  fmt::format("the names in a fatbin are compressed: give '{}' as the machine "
-                              "code calls it (cuobjdump -elf prints that), or name a cubin",
-                              entry));
+                  "the names in a fatbin are compressed: give '{}' as the machine code calls it "
+                  "(cuobjdump -elf prints that), or name a cubin",
+                  entry);
   }
   const std::vector<std::string> called = kernels_called(entry, names);
   if (called.empty())
-    input::refuse(file, fmt::format("has no kernel '{}'; those in it: {}", entry, shown(names)));
+    input::refuse(file, "has no kernel '{}'; those in it: {}", entry, shown(names));
   if (called.size() > 1) {
-    input::refuse(file, fmt::format("has several kernels '{}'; give one as the machine code calls "
-                                    "it: {}",
-                                    entry, fmt::join(called, ", ")));
+    input::refuse(file, "has several kernels '{}'; give one as the machine code calls it: {}",
+                  entry, fmt::join(called, ", "));
   }
   return called.front();
 }

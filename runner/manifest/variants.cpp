@@ -86,8 +86,8 @@ std::optional<std::string> checked(const value& v, std::string_view text, std::i
     const std::int64_t result = parsed.evaluate(std::array<std::int64_t, kVariables.size()>{});
     if (result >= least && result <= most) return std::string(text);
     const std::string number = fmt::format("{}", result);
-    v.error(fmt::format("{}{}, not {} to {}", text == number ? "" : fmt::format("{} is ", text),
-                        number, least, most));
+    v.error("{}{}, not {} to {}", text == number ? "" : fmt::format("{} is ", text), number, least,
+            most);
   } catch (const expression_fault& fault) {
     v.error(printable(fault.what()));
   }
@@ -122,8 +122,8 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
     return {};
   }
   if (!take_type(text, type)) {
-    v.error(fmt::format("{} ends in no type: i32, i64, f16, bf16, f32 or f64 may follow a ':'",
-                        input::in_quotes(text)));
+    v.error("{} ends in no type: i32, i64, f16, bf16, f32 or f64 may follow a ':'",
+            input::in_quotes(text));
     return {};
   }
 
@@ -138,15 +138,15 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
     result.kind = argument_kind::operand;
     result.expression = text;
   } else if (is_c_name(text) && std::ranges::find(kVariables, text) == kVariables.end()) {
-    v.error(fmt::format("unknown name {} (known: {}, {}{}, and expressions of the sizes)",
-                        input::in_quotes(text, '\''), fmt::join(kWords | std::views::keys, ", "),
-                        fmt::join(kVariables, ", "), map_names(maps)));
+    v.error("unknown name {} (known: {}, {}{}, and expressions of the sizes)",
+            input::in_quotes(text, '\''), fmt::join(kWords | std::views::keys, ", "),
+            fmt::join(kVariables, ", "), map_names(maps));
     return {};
   } else {
     result.kind = argument_kind::value;
     result.type = type.value_or(usual);
     if (result.type != number_type::i32 && result.type != number_type::i64) {
-      v.error(fmt::format("{} is an integer, i32 or i64", input::in_quotes(text)));
+      v.error("{} is an integer, i32 or i64", input::in_quotes(text));
       return {};
     }
     const bool narrow = result.type == number_type::i32;
@@ -160,8 +160,7 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
   if (is_scalar(result.kind)) {
     result.type = type.value_or(number_type::accumulator);
   } else if (type) {
-    v.error(
-        fmt::format("{} is a pointer or a tensor map, which has no type", input::in_quotes(text)));
+    v.error("{} is a pointer or a tensor map, which has no type", input::in_quotes(text));
     return {};
   }
   return result;
@@ -188,7 +187,7 @@ void read_dim3(table_reader& keys, const char* key, const T& one, std::array<T, 
   std::vector<T> sizes;
   keys.read_list(key, sizes, read_size);
   if (sizes.size() > out.size())
-    return found->error(fmt::format("has {} dimensions; there are x, y and z", sizes.size()));
+    return found->error("has {} dimensions; there are x, y and z", sizes.size());
   sizes.resize(out.size(), one);
   std::ranges::copy(sizes, out.begin());
 }
@@ -337,10 +336,10 @@ std::vector<tensor_map> read_maps(table_reader& file, kernel_origin origin,
       element.error("needs a box of two sizes: elements along memory, and across");
     keys.read("swizzle", map.swizzle, experiment::integer_in(0, 128));
     if (map.swizzle % 32 != 0 || map.swizzle == 96)
-      element.error(fmt::format("swizzle is 0, 32, 64 or 128 bytes, not {}", map.swizzle));
+      element.error("swizzle is 0, 32, 64 or 128 bytes, not {}", map.swizzle);
     if (!is_map_name(map.name)) element.error("needs a name that no other argument has");
     for (const tensor_map& other : maps)
-      if (other.name == map.name) element.error(fmt::format("'{}' is there twice", map.name));
+      if (other.name == map.name) element.error("'{}' is there twice", map.name);
     keys.finish();
     maps.push_back(std::move(map));
   }
@@ -385,8 +384,7 @@ void find_operands(described_variant& v, input::diagnostics& report) {
         : a.expression == offsets
             ? "groups = true"
             : fmt::format("epilogue = \"{}\", or one with more stages", a.expression);
-    report.error(v.arguments_at,
-                 fmt::format("arguments: a kernel has '{}' by {}", a.expression, by));
+    report.error(v.arguments_at, "arguments: a kernel has '{}' by {}", a.expression, by);
   }
 }
 
@@ -400,8 +398,7 @@ void check_complete(table_reader& keys, table_reader& outer, const std::string& 
   }};
   const std::string who = id.empty() ? "a kernel" : fmt::format("variant '{}'", id);
   for (const auto& [key, means] : kNeeded) {
-    if (!has(keys, outer, key))
-      report.error(where, fmt::format("{} has no {}: {}", who, key, means));
+    if (!has(keys, outer, key)) report.error(where, "{} has no {}: {}", who, key, means);
   }
 }
 
@@ -464,8 +461,7 @@ described_kernels read_variants(table_reader& keys, kernel_origin origin, const 
     check_complete(inner, keys, v.launch.id, element.content.where, report);
     find_operands(v, report);
     if (!v.launch.id.empty() && !ids.insert(v.launch.id).second) {
-      element.error(
-          fmt::format("two variants are called '{}'; give each an id of its own", v.launch.id));
+      element.error("two variants are called '{}'; give each an id of its own", v.launch.id);
     }
     all.variants.push_back(std::move(v));
   }

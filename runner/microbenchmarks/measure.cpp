@@ -181,9 +181,8 @@ microbenchmark arithmetic(roofline::resource what, const char* instructions, cha
 
 template <class T>
 void add_arithmetic(std::vector<microbenchmark>& all, roofline::resource what) {
-  if (__builtin_cpu_supports("avx512f") > 0) {
+  if (__builtin_cpu_supports("avx512f") > 0)
     all.push_back(arithmetic<T>(what, "AVX-512", with_avx512<T>, 64));
-  }
   if (__builtin_cpu_supports("avx2") > 0 && __builtin_cpu_supports("fma") > 0) {
     all.push_back(arithmetic<T>(what, "AVX2", with_avx2<T>, 32));
   } else {
@@ -221,9 +220,8 @@ roofline::measured_peak measure(const microbenchmark& b, const schedule& how) {
   roofline::measured_peak peak{b.resource, b.kernel, {}, 0, {}};
   const int enough = 2 * how.samples, most = 5 * enough;
   for (int i = 0; i < enough || (i < most && !is_confirmed(peak.samples)); ++i) {
-    if (i >= how.samples) {
+    if (i >= how.samples)
       std::this_thread::sleep_for(std::chrono::duration<double>(how.pause_seconds));
-    }
     const run_time t = b.run(repetitions);
     peak.samples.push_back({b.amount * double(repetitions) / t.seconds, t.clock_mhz});
   }

@@ -95,9 +95,8 @@ void leftovers::record(pid_t process) {
     record(fs::read_symlink(link, ignored));
   // "ADDRESSES PERMISSIONS OFFSET DEVICE INODE   PATH"
   std::ifstream maps(fmt::format("/proc/{}/maps", process));
-  for (std::string line; std::getline(maps, line);) {
+  for (std::string line; std::getline(maps, line);)
     if (const auto path = line.find('/'); path != std::string::npos) record(line.substr(path));
-  }
 }
 
 void leftovers::record(const fs::path& file) {
@@ -144,9 +143,8 @@ void follow_parent() {
 child::child(std::vector<std::string> arguments, const output_log& log, const confinement* confined,
              const std::vector<given_descriptor>& given, std::vector<std::string> settings) {
   std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw_errno("socketpair");
-  }
   control_.emplace(ends[0]);
   // Limits how long send() blocks if the child reads nothing.
   const timeval most{kLongestSendSeconds, 0};

@@ -37,11 +37,10 @@ void add_disagreements(page& p, const document& d) {
       };
       if (by.agree || is_wrong(pair.a) || is_wrong(pair.b) || ++count > kMaxListed) return;
       const problem& of = d.experiment.problems[i];
-      p.item("disagree", style::bad,
-             fmt::format(" {} and {} differ by {:.3g} at {} of {}", cells[pair.a].kernel.name(),
-                         cells[pair.b].kernel.name(), by.max_abs_diff,
-                         reference::place_name(operands_of(of).c, by.worst_row, by.worst_col),
-                         problem_name(of)));
+      p.item("disagree", style::bad, " {} and {} differ by {:.3g} at {} of {}",
+             cells[pair.a].kernel.name(), cells[pair.b].kernel.name(), by.max_abs_diff,
+             reference::place_name(operands_of(of).c, by.worst_row, by.worst_col),
+             problem_name(of));
     });
   }
   if (count > kMaxListed) p.item(fmt::format("… and {} more pairs", count - kMaxListed));
@@ -178,13 +177,11 @@ void add_agreement(page& p, const document& d) {
   const agreement_matrix worst = agreement_of(d);
   if (worst.entries.empty()) return;
   if (const agreed all = agreement_of_all(d); p.is_html() && all.agreeing == all.pairs) {
-    p.line("Agreement", style::bold,
-           fmt::format(": {} {}",
-                       all.pairs == 1 ? "the two results"
-                                      : fmt::format("all {} pairs of results", all.pairs),
-                       all.of_allowed == 0 ? "are bit-identical"
-                                           : fmt::format("agree, within {} of what rounding allows",
-                                                         agreement_field(all).text)));
+    p.line("Agreement", style::bold, ": {} {}",
+           all.pairs == 1 ? "the two results" : fmt::format("all {} pairs of results", all.pairs),
+           all.of_allowed == 0 ? "are bit-identical"
+                               : fmt::format("agree, within {} of what rounding allows",
+                                             agreement_field(all).text));
     return;
   }
   if (!p.is_markdown() && worst.names.size() <= kLargestMatrix) {

@@ -110,8 +110,8 @@ table change_table(const comparison& c, const std::string& plugin) {
 
 std::string comparison_text(const comparison& c, const view& v) {
   page p(v);
-  p.line("Comparison", style::bold,
-         fmt::format(" of times; changes below {:g}% do not count", 100 * c.threshold));
+  p.line("Comparison", style::bold, " of times; changes below {:g}% do not count",
+         100 * c.threshold);
   add_source(p, "old", c.before);
   add_source(p, "new", c.after);
   if (const std::string why = compare::incomparable(c.before, c.after); !why.empty())
@@ -131,8 +131,8 @@ std::string comparison_text(const comparison& c, const view& v) {
       const auto what = c.pairs[j].change;
       if (what != change::broken && what != change::declined) continue;
       const cell& now = *c.pairs[j].after;
-      p.item(name_of(now.verdict), style::bad,
-             fmt::format(" {}: {}", c.pairs[j].before->kernel.name(), now.reason));
+      p.item(name_of(now.verdict), style::bad, " {}: {}", c.pairs[j].before->kernel.name(),
+             now.reason);
     }
     p.end_section();
   }
@@ -151,8 +151,7 @@ std::string comparison_text(const comparison& c, const view& v) {
 std::string ranking_text(const document& d, const std::string& baseline,
                          const std::vector<compare::ranking>& rankings, const view& v) {
   page p(v);
-  p.line("Ranking", style::bold,
-         fmt::format(" against {}; tie: the 95% interval contains 1", baseline));
+  p.line("Ranking", style::bold, " against {}; tie: the 95% interval contains 1", baseline);
   add_source(p, "results", d);
   add_simulator_note(p, d);
   p.end_section();

@@ -131,9 +131,8 @@ csv_line line_of(const document& d, const cell& c) {
   const problem& p = d.problem_of(c);
   l.add("problem_precision", precision_name(usual_precision(p.dtype.a)));
   l.add("problem_allows", fmt::format("{}", fmt::join(p.allow.names(), ", ")));
-  for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
+  for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i)
     l.number("published_ms " + d.experiment.published.columns[i].label, d.published_ms(c, i));
-  }
   return l;
 }
 

@@ -87,8 +87,7 @@ void for_each_problem(page& p, const std::vector<Cell>& all, const F& f) {
 // A cell whose run failed.
 template <class Cell>
 void add_failed(page& p, const Cell& c) {
-  p.item(name_of(c.verdict), style_of(c.verdict),
-         fmt::format(" {}: {}", c.kernel.name(), c.reason));
+  p.item(name_of(c.verdict), style_of(c.verdict), " {}: {}", c.kernel.name(), c.reason);
 }
 
 }  // namespace kzoo::report

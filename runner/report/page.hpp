@@ -1,6 +1,8 @@
 #pragma once
 // The layout of a report: its text, its tables, and the page with both, for each medium.
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -36,6 +38,11 @@ inline constexpr std::size_t kWidestProse = 300;
 
 // Appends to a list: "1 pass, 2 wrong".
 void add_item(std::string& list, std::string_view item);
+template <class First, class... Rest>
+void add_item(std::string& list, fmt::format_string<First, Rest...> item, First&& first,
+              Rest&&... rest) {
+  add_item(list, fmt::format(item, std::forward<First>(first), std::forward<Rest>(rest)...));
+}
 
 // The first `most` names: "a, b, c and 2 more".
 std::string some_of(std::vector<std::string> names, std::size_t most);
@@ -141,11 +148,21 @@ class page {
   bool is_narrow() const { return view_.columns != kNoLimit; }
   const report::view& view() const { return view_; }
 
-  // A line of its own: `words` highlighted, then the rest.
+  // A line of its own: `words` highlighted, then the rest, also as for fmt::format().
   void line(std::string_view words, style s, std::string_view rest = {});
+  template <class First, class... Rest>
+  void line(std::string_view words, style s, fmt::format_string<First, Rest...> format,
+            First&& first, Rest&&... rest) {
+    line(words, s, fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
   // A remark on what precedes it.
   void item(std::string_view text) { item("", style::plain, text); }
   void item(std::string_view words, style s, std::string_view rest);
+  template <class First, class... Rest>
+  void item(std::string_view words, style s, fmt::format_string<First, Rest...> format,
+            First&& first, Rest&&... rest) {
+    item(words, s, fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
   // Adds the table, and once the names of the columns that do not fit.
   void add(const table& t);
   bool has_room_for(const table& t) const;

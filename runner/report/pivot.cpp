@@ -213,8 +213,8 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     for (const auto& [name, field_of] : figures_of(d, value, out.view())) {
       const table figures = fill(s, p, wanted, field_of);
       if (figures.rows() == 0) continue;
-      out.line(s.title, style::bold,
-               fmt::format(": {} by {} and {}", name, name_of(p.rows), name_of(p.columns)));
+      out.line(s.title, style::bold, ": {} by {} and {}", name, name_of(p.rows),
+               name_of(p.columns));
       out.add(figures);
     }
     add_published(out, d, s, p, value, wanted);

@@ -128,8 +128,7 @@ std::string kernel_text(const std::string& demangled) {
 
 void add_profile(page& p, const profile::document& d) {
   p.line(std::filesystem::path(d.experiment).filename().string(), style::bold,
-         fmt::format(" on {} ({}), kernel-zoo {}, ncu {}", d.device.id, d.device.name, kVersion,
-                     d.ncu_version));
+         " on {} ({}), kernel-zoo {}, ncu {}", d.device.id, d.device.name, kVersion, d.ncu_version);
   p.end_section();
   for_each_problem(p, d.cells, [&](const std::vector<const profiled*>& cells) {
     for (const auto entries_of : {launch_entries, memory_entries, stall_entries})

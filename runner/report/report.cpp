@@ -95,7 +95,7 @@ void add_reason(page& p, verdict v, std::string_view before,
   const std::size_t taken = 2 + width(words) + 1 + width(before) + width(after);
   const std::size_t room =
       !p.is_narrow() || !fold ? kNoLimit : p.view().columns - std::min(p.view().columns, taken);
-  p.item(words, style_of(v), fmt::format(" {}{}{}", before, names_of(kernels, room), after));
+  p.item(words, style_of(v), " {}{}{}", before, names_of(kernels, room), after);
 }
 
 std::vector<remark> remarks(const document& d, std::size_t problem, told_failures& told) {
@@ -216,8 +216,7 @@ void add_repeated(page& p, const document& d) {
 }
 
 void add_unavailable(page& p, const results::plugin_record& r) {
-  p.item("unavailable", r.broken() ? style::bad : style::dim,
-         fmt::format(" {}: {}", r.name, r.problem));
+  p.item("unavailable", r.broken() ? style::bad : style::dim, " {}: {}", r.name, r.problem);
 }
 
 }  // namespace
@@ -269,8 +268,7 @@ void add_overview(page& p, const document& d) {
   if (d.experiment.overridden.tune) return;  // add_tuned() has what matters
   if (d.experiment.pivot_table) {
     if (!std::ranges::all_of(d.cells, [&](const cell& c) { return shows_time(c, p.view()); })) {
-      p.line("Checks", style::bold,
-             fmt::format(", over {} problems", d.experiment.problems.size()));
+      p.line("Checks", style::bold, ", over {} problems", d.experiment.problems.size());
       p.add(checks_table(d));
       p.end_section();
     }
@@ -294,17 +292,15 @@ void add_closing(page& p, const document& d) {
   for (const results::gap& g : covered.gaps())
     p.item("not checked", style::bad, ": " + results::to_string(g));
   for (const std::string& name : results::unjudged_sources(d))
-    p.item("not judged", style::bad, fmt::format(": {}, which declined every problem", name));
+    p.item("not judged", style::bad, ": {}, which declined every problem", name);
   const closing_words closing = !d.complete() ? closing_words{"INTERRUPTED", style::bad}
                                 : results::nothing_ran(d)
                                     ? closing_words{"NOTHING RAN", style::bad}
                                     : closing_words_for(results::exit_code(d) == 0, covered);
-  p.line(closing.words, closing.look,
-         fmt::format(": {}{} · {:.1f} s", verdict_counts(d),
-                     pairs.pairs == 0
-                         ? ""
-                         : fmt::format(" · {} of {} pairs agree", pairs.agreeing, pairs.pairs),
-                     d.wall_seconds));
+  p.line(
+      closing.words, closing.look, ": {}{} · {:.1f} s", verdict_counts(d),
+      pairs.pairs == 0 ? "" : fmt::format(" · {} of {} pairs agree", pairs.agreeing, pairs.pairs),
+      d.wall_seconds);
 }
 
 std::string full_report(const document& d, const view& v) {

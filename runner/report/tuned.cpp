@@ -76,17 +76,16 @@ void add_doubts(page& p, const document& d, const ranking& r) {
   const std::string problem = problem_name(d.experiment.problems[r.problem]);
   const cell& best = *r.best();
   if (!r.open.empty()) {
-    p.item("open", style::bad,
-           fmt::format(" on {}: the budget was over before {} was decided", problem,
-                       some_kernels(r.open)));
+    p.item("open", style::bad, " on {}: the budget was over before {} was decided", problem,
+           some_kernels(r.open));
   }
   if (std::isnan(best.time->relative_half_width)) {
     p.item("no interval", style::bad,
-           fmt::format(" on {}: {} was timed in {}, too few to say how sure its time is", problem,
-                       best.kernel.name(), counted(timing::turns(*best.time).size(), "round")));
+           " on {}: {} was timed in {}, too few to say how sure its time is", problem,
+           best.kernel.name(), counted(timing::turns(*best.time).size(), "round"));
   }
   if (const auto edges = edges_of(d, best))
-    p.item("at the edge", style::dim, fmt::format(" on {}: {}", problem, *edges));
+    p.item("at the edge", style::dim, " on {}: {}", problem, *edges);
 }
 
 // Why a problem has no best kernel.
@@ -133,7 +132,7 @@ void add_tuned(page& p, const document& d) {
   for (const ranking& r : all) {
     const std::string problem = problem_name(d.experiment.problems[r.problem]);
     if (r.best() == nullptr) {
-      p.item("no best", style::bad, fmt::format(" on {}: {}", problem, why_none(d, r)));
+      p.item("no best", style::bad, " on {}: {}", problem, why_none(d, r));
     } else {
       add_doubts(p, d, r);
     }

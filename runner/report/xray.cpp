@@ -62,9 +62,8 @@ std::vector<table::entry> access_entries(const xray::launch& l, access a) {
 // Adds what is wrong, then what is slow.
 void add_findings(page& p, const std::string& name, const xray::launch& l) {
   for (const xray::finding& f : l.findings) {
-    p.item(f.what, style::bad,
-           fmt::format(" in {}, {}: {} ({} times); {}", name, f.places(), f.detail, f.count,
-                       f.advice));
+    p.item(f.what, style::bad, " in {}, {}: {} ({} times); {}", name, f.places(), f.detail, f.count,
+           f.advice);
   }
   for (const xray::line_counts& line : l.lines) {
     if (const std::string advice = advice_on(line); !advice.empty())
@@ -80,7 +79,7 @@ void add_notes(page& p, const analysed& c) {
     const std::string name = launch_name(c, i);
     if (!p.is_html()) add_findings(p, name, l);  // a page has them before the tables
     if (!l.error.empty())
-      p.item("failed", style::bad, fmt::format(" {}, and counts only in part: {}", name, l.error));
+      p.item("failed", style::bad, " {}, and counts only in part: {}", name, l.error);
     if (l.blocks_run < l.blocks)
       p.item(fmt::format("{}: {} of {} blocks were run, and counts scaled to all", name,
                          l.blocks_run, l.blocks));
@@ -97,7 +96,7 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
   for (const xray::line_counts& line : l.lines)
     by_place[line.where.file][line.where.line].push_back(&line);
   for (const auto& [file, by_line] : by_place) {
-    p.line(name, style::bold, fmt::format(" {}", file));
+    p.line(name, style::bold, " {}", file);
     const std::vector<std::string> source = lines_of(content_of(file));
     std::vector<std::string> shown;
     for (const auto& [number, counts] : by_line) {
@@ -128,7 +127,7 @@ std::string counts_text(const xray::line_counts& l) {
 
 void add_xray(page& p, const xray::document& d) {
   p.line(std::filesystem::path(d.experiment).filename().string(), style::bold,
-         fmt::format(" in the simulator, access by access, kernel-zoo {}", kVersion));
+         " in the simulator, access by access, kernel-zoo {}", kVersion);
   p.end_section();
   for_each_problem(p, d.cells, [&](const std::vector<const analysed*>& cells) {
     const problem& at = cells.front()->problem;

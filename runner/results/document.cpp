@@ -83,9 +83,8 @@ std::optional<double> document::published_ms(const cell& c, std::size_t column) 
   const auto& figures = experiment.published.columns.at(column).ms;
   if (problem_of(c).batch > 1) return std::nullopt;  // figures are for a single GEMM
   const std::string shape = "@" + shape_name(problem_of(c));
-  for (const std::string& key : {c.kernel.name() + shape, c.kernel.plugin + shape}) {
+  for (const std::string& key : {c.kernel.name() + shape, c.kernel.plugin + shape})
     if (const auto found = figures.find(key); found != figures.end()) return found->second;
-  }
   return std::nullopt;
 }
 

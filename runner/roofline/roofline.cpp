@@ -36,9 +36,8 @@ double products_of(kzoo_precision precision) {
 
 const measured_peak* peaks::find(resource r) const {
   const measured_peak* best = nullptr;
-  for (const measured_peak& one : all) {
+  for (const measured_peak& one : all)
     if (one.resource == r && (best == nullptr || one.best.rate > best->best.rate)) best = &one;
-  }
   return best;
 }
 
@@ -96,9 +95,8 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
   if (p.alpha == 0) return std::nullopt;
   std::optional<floor> highest;
   const auto computes = arithmetic_of(p, declared);
-  if (const measured_peak* peak = computes ? measured.find(*computes) : nullptr) {
+  if (const measured_peak* peak = computes ? measured.find(*computes) : nullptr)
     highest = floor_at(*peak, products_of(declared) * p.flops());
-  }
   if (const measured_peak* memory = cold_cache ? memory_of(measured) : nullptr) {
     const floor traffic = floor_at(*memory, compulsory_bytes(measured, p));
     highest = highest ? std::max(*highest, traffic, is_later) : traffic;

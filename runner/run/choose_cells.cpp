@@ -19,10 +19,6 @@ constexpr std::size_t kMaxCells = 16;
 
 constexpr const char* kFlag = "--cell";
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw input::invalid(input::error_text(kFlag, why));
-}
-
 std::string kernel_of(const loaded_plugin& plugin, const selected_variant& variant) {
   return kernel_id{plugin.record.name, variant.description.id}.name();
 }
@@ -42,8 +38,8 @@ const problem& problem_for(const plan& plan, const cell_name& name,
   }
   if (of_other_type != nullptr) return *of_other_type;
   const std::string asked = experiment::shape_text(*name.size);
-  refuse(fmt::format("the experiment has no problem {}{}; --sizes {} adds it\n  sizes: {}", asked,
-                     input::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", ")));
+  input::refuse(kFlag, "the experiment has no problem {}{}; --sizes {} adds it\n  sizes: {}", asked,
+                input::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", "));
 }
 
 chosen_cell find(const plan& plan, const cell_name& name) {
@@ -51,7 +47,7 @@ chosen_cell find(const plan& plan, const cell_name& name) {
   for (const loaded_plugin& plugin : plan.plugins) {
     if (plugin.record.name != plugin_name) continue;
     if (!plugin.client)
-      refuse(fmt::format("{} cannot be used: {}", plugin_name, plugin.record.problem));
+      input::refuse(kFlag, "{} cannot be used: {}", plugin_name, plugin.record.problem);
     std::vector<std::string> kernels;
     const selected_variant* found = nullptr;
     for (const selected_variant& variant : plugin.variants) {
@@ -60,10 +56,10 @@ chosen_cell find(const plan& plan, const cell_name& name) {
       found = &variant;
     }
     if (kernels.size() == 1 && !found->obstacle.empty())
-      refuse(fmt::format("{} {}", kernels.front(), found->obstacle));
+      input::refuse(kFlag, "{} {}", kernels.front(), found->obstacle);
     if (kernels.size() == 1) return {&plugin, found, &problem_for(plan, name, *found)};
-    refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin_name, kernels.size(),
-                       fmt::join(kernels, ", ")));
+    input::refuse(kFlag, "{} has {} variants; name one\n  variants: {}", plugin_name,
+                  kernels.size(), fmt::join(kernels, ", "));
   }
   throw std::logic_error("make_plan() took " + name.kernel);  // it rejects names without a plugin
 }
@@ -101,14 +97,14 @@ std::vector<cell_name> parse_cells(const std::vector<std::string>& names) {
     const auto at = text.find('@');
     cell_name name{text, text.substr(0, at), {}};
     if (!is_kernel_name(name.kernel) && !as_file(name.kernel)) {
-      refuse(fmt::format("expected a cell such as \"smem:32x32@1024x1024x1024\", found {}",
-                         input::in_quotes(text)));
+      input::refuse(kFlag, "expected a cell such as \"smem:32x32@1024x1024x1024\", found {}",
+                    input::in_quotes(text));
     }
     if (at != std::string::npos) {
       name.size = experiment::parse_shape(text.substr(at + 1));
       if (!name.size) {
-        refuse(fmt::format("after the @ in {}: expected {}", input::in_quotes(text),
-                           experiment::kShapeForm));
+        input::refuse(kFlag, "after the @ in {}: expected {}", input::in_quotes(text),
+                      experiment::kShapeForm);
       }
     }
     parsed.push_back(std::move(name));

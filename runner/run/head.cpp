@@ -119,16 +119,14 @@ void take_over(results::document& interrupted, const plan& p, results::document&
     const problem& q = interrupted.problem_of(c);
     const auto found = known.find(q);
     if (found == known.end()) {
-      input::refuse(journal, fmt::format("has results on {}, which is not in its experiment",
-                                         problem_name(q)));
+      input::refuse(journal, "has results on {}, which is not in its experiment", problem_name(q));
     }
     position = found->second == previous ? position : 0;
     previous = found->second;
     if (position >= kernels.size() || c.kernel != kernels[position]) {
-      input::refuse(
-          journal,
-          fmt::format("has {} on {} where its experiment has {}", c.kernel.name(), problem_name(q),
-                      position < kernels.size() ? kernels[position].name() : "no further kernel"));
+      input::refuse(journal, "has {} on {} where its experiment has {}", c.kernel.name(),
+                    problem_name(q),
+                    position < kernels.size() ? kernels[position].name() : "no further kernel");
     }
     ++position;
     c.problem = found->second;

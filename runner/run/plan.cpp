@@ -30,9 +30,8 @@ std::string folders_of(const run::plugin_discovery& plugins) {
   const auto colon = s.text.find(':');
   const bool about_variant = kind == "variants";
   const std::string asked = about_variant ? s.text.substr(colon + 1) : s.text.substr(0, colon);
-  input::refuse(to_string(s.where),
-                fmt::format("{}{}\n  {}: {}", what, input::did_you_mean(asked, known), kind,
-                            fmt::join(known, ", ")));
+  input::refuse(s.where, "{}{}\n  {}: {}", what, input::did_you_mean(asked, known), kind,
+                fmt::join(known, ", "));
 }
 
 // Returns the plugins that the selectors name, in the order of the selectors, each once.

@@ -21,7 +21,7 @@ void plugin_discovery::add_folder(const fs::path& folder, bool required) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
     if (!required) return;
-    input::refuse("", fmt::format("there is no plugin folder {}", folder.string()));
+    input::refuse("", "there is no plugin folder {}", folder.string());
   }
   folders_.push_back(folder);
   check_permissions(folder);

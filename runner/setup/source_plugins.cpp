@@ -35,10 +35,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array kCompiledKernels{".cubin", ".fatbin", ".ptx"};
 
-[[noreturn]] void refuse(const selector& s, const std::string& why) {
-  input::refuse(to_string(s.where), why);
-}
-
 compile::recipe recipe_for(const std::string& device) {
   compile::recipe how = compile::read_recipe(recipe_folder(), device);
   if (const fs::path launcher = launcher_library(); device == "cuda" && fs::exists(launcher))
@@ -106,9 +102,9 @@ std::vector<results::tuning_point> wanted_points(const results::tuning_space& sp
     });
   });
   if (points.empty()) {
-    refuse(s, fmt::format("{} names no point of the space that the source is tuned over; one of "
-                          "them is {}",
-                          input::in_quotes(s.text), example));
+    input::refuse(s.where,
+                  "{} names no point of the space that the source is tuned over; one of them is {}",
+                  input::in_quotes(s.text), example);
   }
   return points;
 }
@@ -214,15 +210,15 @@ void check_file(const fs::path& path, const std::string& where) {
   const std::string name = path.stem().string();
   if (!is_identifier(name)) {
     input::refuse(where,
-                  fmt::format("the plugin would be called '{}'; letters, digits, '_', '.' and '-' "
-                              "make a name, so rename the file",
-                              name));
+                  "the plugin would be called '{}'; letters, digits, '_', '.' and '-' make a name, "
+                  "so rename the file",
+                  name);
   }
   if (std::ranges::count(kCompiledKernels, path.extension()) > 0) {
     input::refuse(where,
-                  fmt::format("{} says nothing of how its kernels are launched; name a manifest "
-                              "that does: docs/compiled-kernels.md",
-                              path.string()));
+                  "{} says nothing of how its kernels are launched; name a manifest that does: "
+                  "docs/compiled-kernels.md",
+                  path.string());
   }
 }
 
@@ -262,15 +258,16 @@ std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s
     return {plugin_in(path, {options.arguments(), {}}, kind, kept)};
   }
   if (!fs::exists(path / "CMakeLists.txt")) {
-    refuse(s, fmt::format("{} has no CMakeLists.txt; name a source in it, or a folder with plugins "
-                          "by --plugin-dir",
-                          path.string()));
+    input::refuse(
+        s.where,
+        "{} has no CMakeLists.txt; name a source in it, or a folder with plugins by --plugin-dir",
+        path.string());
   }
   std::vector<run::plugin_file> found;
   const compile::recipe how = recipe_for(device);
   for (const fs::path& library : compile::project_plugins(path, how, kept))
     found.push_back({library.stem().string(), library, kind});
-  if (found.empty()) refuse(s, fmt::format("{} builds no plugin for {}", path.string(), device));
+  if (found.empty()) input::refuse(s.where, "{} builds no plugin for {}", path.string(), device);
   return found;
 }
 
@@ -282,9 +279,10 @@ void check_name(const std::vector<selector>& selectors, const std::optional<sele
     if (as_file(s.text) ||
         !(s.text.substr(0, s.text.find(':')) == name || (is_baseline && matches(s.text, name, ""))))
       continue;
-    refuse(s, fmt::format("two plugins are called {}: this one and {}; give the file another name "
-                          "to compare them",
-                          name, path.string()));
+    input::refuse(
+        s.where,
+        "two plugins are called {}: this one and {}; give the file another name to compare them",
+        name, path.string());
   }
 }
 
@@ -294,8 +292,8 @@ fs::path path_of(const selector& s, const file_selector& file, const fs::path& e
   if (of_experiment && path.is_relative()) path = experiment_file.parent_path() / path;
   std::error_code fault;
   if (!fs::exists(path, fault)) {
-    refuse(s, fault ? fmt::format("{}: {}", path.string(), fault.message())
-                    : fmt::format("there is no file {}", path.string()));
+    input::refuse(s.where, fault ? fmt::format("{}: {}", path.string(), fault.message())
+                                 : fmt::format("there is no file {}", path.string()));
   }
   return path;
 }
@@ -312,13 +310,12 @@ void check_spaces(const results::experiment& e, const std::set<std::string>& sou
     std::vector<std::string> tables;
     for (const std::string& known : sources)
       tables.push_back(fmt::format("[tune.{}]", key_text(known)));
-    input::refuse(
-        to_string(space.where),
-        fmt::format("tune.{} is for a plugin that is named by its source, {}", key_text(name),
-                    tables.empty() ? fmt::format("such as plugins = [\"./{}.cu\"], and none is",
-                                                 fs::path(name).stem().string())
-                                   : fmt::format("and none has this name: write {}",
-                                                 fmt::join(tables, " or "))));
+    input::refuse(space.where, "tune.{} is for a plugin that is named by its source, {}",
+                  key_text(name),
+                  tables.empty()
+                      ? fmt::format("such as plugins = [\"./{}.cu\"], and none is",
+                                    fs::path(name).stem().string())
+                      : fmt::format("and none has this name: write {}", fmt::join(tables, " or ")));
   }
 }
 
@@ -400,9 +397,9 @@ void add_files(std::vector<selector>& selectors, const results::experiment& e,
       named.push_back({file->variant.empty() ? p.name : p.name + ':' + file->variant, s.where});
       if (!is_new) continue;
       if (const auto [first, added] = paths.try_emplace(p.name, path); !added) {
-        refuse(s, fmt::format("two plugins are called {}: those of {} and {}; give one file "
-                              "another name",
-                              p.name, first->second.string(), path.string()));
+        input::refuse(s.where,
+                      "two plugins are called {}: those of {} and {}; give one file another name",
+                      p.name, first->second.string(), path.string());
       }
       check_name(selectors, e.baseline, p.name, path);
       plugins.add_file(p);
@@ -477,7 +474,7 @@ run::plugin_file compiled_library(const fs::path& file, kzoo_device_kind kind,
                                   const compile::build_request& asked) {
   const std::string name = file.string();
   std::error_code fault;
-  if (!fs::exists(file, fault)) input::refuse("", fmt::format("there is no file {}", name));
+  if (!fs::exists(file, fault)) input::refuse("", "there is no file {}", name);
   if (fs::is_directory(file)) {
     input::refuse(name,
                   "is a folder; name a source in it, or build its project with CMake "

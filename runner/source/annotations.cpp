@@ -84,7 +84,7 @@ class line_parser {
       else if (in_tune_ && key == "restrictions")
         append(known->content, std::move(content));
       else
-        report_.error(where, fmt::format("{} is given twice", key));
+        report_.error(where, "{} is given twice", key);
     }
   }
 
@@ -157,10 +157,10 @@ class line_parser {
       if (c == '(' || c == ')' || is_angle) depth += c == '(' || c == '<' ? 1 : -1;
     }
     if (at_ == begin) {
-      report_.error(where, fmt::format("expected a value after '=' or ','{}",
-                                       at_ < line_.size() && is_at_space()
-                                           ? "; a space ends a list: write it without spaces"
-                                           : ""));
+      report_.error(where, "expected a value after '=' or ','{}",
+                    at_ < line_.size() && is_at_space()
+                        ? "; a space ends a list: write it without spaces"
+                        : "");
       return std::nullopt;
     }
     return std::string(line_.substr(begin, at_ - begin));

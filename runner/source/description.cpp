@@ -211,20 +211,19 @@ std::optional<tensor_function> chosen_function(const description& d) {
     std::erase_if(found, [](const tensor_function& f) { return !f.is_bound; });
   if (found.empty() && !is_named) return std::nullopt;
   if (found.empty()) {
-    input::refuse(d.file, fmt::format("has no function {} that takes two or three tensors{}",
-                                      wanted, known.empty() ? "" : "; those that do: " + known));
+    input::refuse(d.file, "has no function {} that takes two or three tensors{}", wanted,
+                  known.empty() ? "" : "; those that do: " + known);
   }
   if (found.size() > 1) {
     input::refuse(d.file,
-                  fmt::format("has several functions that take tensors, {0}: name one in its first "
-                              "lines, `// kzoo: function={1}`",
-                              names_of(found), found.front().name));
+                  "has several functions that take tensors, {0}: name one in its first lines, `// "
+                  "kzoo: function={1}`",
+                  names_of(found), found.front().name);
   }
   const tensor_function& only = found.front();
   const std::string where = fmt::format("{}:{}", d.file, only.line);
   if (!only.flaw.empty())
-    input::refuse(where,
-                  fmt::format("{} cannot be called for a product: {}", only.name, only.flaw));
+    input::refuse(where, "{} cannot be called for a product: {}", only.name, only.flaw);
   return only;
 }
 
@@ -271,9 +270,8 @@ description describe(const fs::path& source, const std::string& name, const std:
     d.is_bare = false;
     return d;
   }
-  if (d.is_bare && has_kernel && !says_entry) {
+  if (d.is_bare && has_kernel && !says_entry)
     input::refuse("", no_launch(name, manifest.filename().string(), all));
-  }
   d.is_bare = d.is_bare && has_kernel;
   return d;
 }
@@ -300,13 +298,11 @@ void require_used(const results::tuning_space& space, const description& d,
                   : has_word(code, p.name);
     if (is_used) continue;
     input::refuse(
-        to_string(p.where),
-        fmt::format("nothing uses the parameter {}: {}", p.name,
-                    d.is_bare ? fmt::format("the entry, grid, block and other keys of {} do not "
-                                            "mention it",
-                                            d.file)
-                              : fmt::format("{} and what it includes by \"\" do not mention it",
-                                            source.filename().string())));
+        p.where, "nothing uses the parameter {}: {}", p.name,
+        d.is_bare
+            ? fmt::format("the entry, grid, block and other keys of {} do not mention it", d.file)
+            : fmt::format("{} and what it includes by \"\" do not mention it",
+                          source.filename().string()));
   }
 }
 

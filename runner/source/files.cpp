@@ -48,8 +48,8 @@ std::vector<included> includes_in(std::string_view source) {
 bool add_file(const fs::path& file, const fs::path& to, copied_files& files) {
   const auto [known, is_new] = files.try_emplace(to, file);
   if (is_new || fs::equivalent(known->second, file)) return is_new;
-  input::refuse(file.string(), fmt::format("would have the place of {} in a copy, {}",
-                                           known->second.string(), to.string()));
+  input::refuse(file.string(), "would have the place of {} in a copy, {}", known->second.string(),
+                to.string());
 }
 
 file_texts texts_of(const copied_files& files) {
@@ -74,9 +74,9 @@ void add_with_headers(const fs::path& file, const fs::path& to,
       const fs::path place = (to.parent_path() / name).lexically_normal();
       if (fs::path(name).is_absolute() || *place.begin() == "..") {
         input::refuse(file.string(),
-                      fmt::format("includes {}, which is outside of its folder: move that into the "
-                                  "folder of the source, so that both can be copied",
-                                  input::in_quotes(name)));
+                      "includes {}, which is outside of its folder: move that into the folder of "
+                      "the source, so that both can be copied",
+                      input::in_quotes(name));
       }
       add_with_headers(beside, place, folders, files);
       continue;

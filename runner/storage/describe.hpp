@@ -317,9 +317,8 @@ class reader : public field_visitor<reader> {
   }
   void require_each(const char* key, const auto& ok, const char* message) const {
     const field list = at_.at(key);
-    for (std::size_t i = 0; i < list.size(); ++i) {
+    for (std::size_t i = 0; i < list.size(); ++i)
       if (!ok(i)) list.elements()[i].refuse(message);
-    }
   }
 
  private:

@@ -117,8 +117,7 @@ std::size_t field::index_in(const std::vector<std::string>& known) const {
 }
 
 void field::refuse(const std::string& message) const {
-  throw input::invalid(
-      input::error_text(*place_, path_.empty() ? message : fmt::format("{}: {}", path_, message)));
+  input::refuse(*place_, path_.empty() ? message : fmt::format("{}: {}", path_, message));
 }
 
 void field::expected(std::string_view what) const {
@@ -148,17 +147,15 @@ location where_of(const json::parse_error& e, const location& start) {
   where.column = 1;
   unsigned line = 1;
   const std::string_view words = e.what();
-  if (const auto at = words.find(kBefore); at != std::string_view::npos) {
+  if (const auto at = words.find(kBefore); at != std::string_view::npos)
     std::sscanf(words.substr(at + kBefore.size()).data(), "%u, column %u", &line, &where.column);
-  }
   where.line += line - 1;
   return where;
 }
 
 [[noreturn]] void refuse_depth(const location& start) {
-  throw input::invalid(
-      input::error_text(fmt::format("{}:{}", start.file, start.line),
-                        fmt::format("is nested deeper than {} levels", kDeepestNesting)));
+  input::refuse(fmt::format("{}:{}", start.file, start.line), "is nested deeper than {} levels",
+                kDeepestNesting);
 }
 
 // Faster than a callback of the parser.
@@ -186,10 +183,9 @@ json reporting_errors(const location& start, const F& f) {
   try {
     return f();
   } catch (const json::parse_error& e) {
-    throw input::invalid(input::error_text(to_string(where_of(e, start)), words_of(e)));
+    input::refuse(where_of(e, start), words_of(e));
   } catch (const json::out_of_range&) {  // beyond a double; the exception has no position
-    throw input::invalid(input::error_text(fmt::format("{}:{}", start.file, start.line),
-                                           "holds a number that is too large"));
+    input::refuse(fmt::format("{}:{}", start.file, start.line), "holds a number that is too large");
   }
 }
 

@@ -255,7 +255,7 @@ bool is_journal_head(const std::string& line) {
 
 journal_content read_journal(std::istream& in, const std::string& file) {
   whole_lines lines(in);
-  if (!lines.next()) throw input::invalid(input::error_text(file, "its first line is incomplete"));
+  if (!lines.next()) input::refuse(file, "its first line is incomplete");
   json head = parse(lines.text(), {file, 1});
   field(head, file).at("schema").require_schema(kJournalSchema);
   head["wall_seconds"] = 0;
@@ -272,7 +272,7 @@ journal_content read_journal(std::istream& in, const std::string& file) {
     add(content.results, cells, field(line, place));
     content.whole_bytes = lines.end();
   }
-  if (in.bad()) throw input::invalid(input::error_text(file, "cannot be read to its end"));
+  if (in.bad()) input::refuse(file, "cannot be read to its end");
   cells.move_into(content.results);
   return content;
 }

@@ -192,8 +192,7 @@ results::document read_document(std::istream& in, const std::string& file) {
         return false;
       });
   if (head.is_object() && !head.contains("schema")) {
-    input::refuse(file,
-                  fmt::format("holds no results: the key \"schema\" is missing; {}", kResultFiles));
+    input::refuse(file, "holds no results: the key \"schema\" is missing; {}", kResultFiles);
   }
   const field root(head, file);
   root.at("schema").require_schema(kResultsSchema);
@@ -329,8 +328,8 @@ void refuse_if_no_json(const std::string& file, const std::string& beginning) {
   const bool is_empty = first == std::string_view::npos && !text.ends_with('\n');
   const bool is_other = first != std::string_view::npos && text[first] != '{' && text[first] != '[';
   if (is_empty || is_other) {
-    input::refuse(file, fmt::format("holds no results: it is {}; {}",
-                                    is_empty ? "empty" : "no JSON", kResultFiles));
+    input::refuse(file, "holds no results: it is {}; {}", is_empty ? "empty" : "no JSON",
+                  kResultFiles);
   }
 }
 

@@ -310,9 +310,8 @@ library::library(const std::filesystem::path& file) : handle_(*new boost::dll::s
                     KZOO_PLUGIN_SYMBOL_NAME));
   }
   plugin_ = &handle_.get<const kzoo_plugin>(KZOO_PLUGIN_SYMBOL_NAME);
-  if (const std::string flaw = flaw_in(*plugin_); !flaw.empty()) {
+  if (const std::string flaw = flaw_in(*plugin_); !flaw.empty())
     throw unusable("has a descriptor that cannot be used: " + flaw);
-  }
 }
 
 const kzoo_variant& library::variant(std::uint32_t index) const {

@@ -79,9 +79,8 @@ constexpr std::int64_t kTile = kBlockThreads * kAhead;
 template <class Body>
 __device__ void for_each_tile(const busy_arguments& a, int repetition, const Body& body) {
   const std::int64_t first = (std::int64_t(blockIdx.x) + repetition) % gridDim.x;
-  for (std::int64_t tile = first; (tile + 1) * kTile <= a.vectors; tile += gridDim.x) {
+  for (std::int64_t tile = first; (tile + 1) * kTile <= a.vectors; tile += gridDim.x)
     body(tile * kTile + threadIdx.x);
-  }
 }
 
 __global__ void __launch_bounds__(kBlockThreads) read_kernel(busy_arguments a) {
@@ -217,9 +216,8 @@ __global__ void product_kernel(const float* a, const float* b, float* c, int n) 
       tile_b[y + i * kThreadRows][x] = b[std::int64_t{k + y + i * kThreadRows} * n + col];
     }
     __syncthreads();
-    for (int j = 0; j < kTile; ++j) {
+    for (int j = 0; j < kTile; ++j)
       for (int i = 0; i < kOutputs; ++i) sums[i] += tile_a[y + i * kThreadRows][j] * tile_b[j][x];
-    }
     __syncthreads();
   }
   for (int i = 0; i < kOutputs; ++i) c[(row + i * kThreadRows) * n + col] = sums[i];
