@@ -5,6 +5,7 @@
 #include "core/kernel_name.hpp"
 #include "core/problem.hpp"
 #include "experiment/load.hpp"
+#include "os/files.hpp"
 #include "os/places.hpp"
 #include "setup/plan.hpp"
 
@@ -47,11 +48,10 @@ word_list split_line(std::string_view line) {
 void offer_files(word_list& found, const std::string& typed,
                  std::initializer_list<const char*> suffixes) {
   const std::string folder = typed.substr(0, typed.rfind('/') + 1);
-  std::error_code fault;
-  for (fs::directory_iterator at(folder.empty() ? "." : folder, fault), end; !fault && at != end;
-       at.increment(fault)) {
-    const std::string name = folder + at->path().filename().string();
-    if (at->is_directory(fault))
+  std::error_code ignored;
+  for (const fs::path& path : paths_in(folder.empty() ? "." : folder)) {
+    const std::string name = folder + path.filename().string();
+    if (fs::is_directory(path, ignored))
       found.push_back(name + '/');
     else if (std::ranges::any_of(suffixes, [&](const char* s) { return name.ends_with(s); }))
       found.push_back(name);

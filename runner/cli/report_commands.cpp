@@ -44,14 +44,12 @@ constexpr std::size_t kMostRead = 20;  // a journal may take a second to read
 
 std::vector<fs::path> last_written_beside(const fs::path& file) {
   std::vector<std::pair<fs::file_time_type, fs::path>> all;
-  std::error_code fault;
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
-    std::error_code ignored;
-    const fs::path& other = at->path();
+  std::error_code ignored;
+  for (const fs::path& other : paths_in(file.has_parent_path() ? file.parent_path() : ".")) {
     const bool named = other.extension() == ".json" || other.extension() == ".jsonl";
-    if (!named || !at->is_regular_file(ignored) || fs::equivalent(other, file, ignored)) continue;
-    all.emplace_back(at->last_write_time(ignored), other);
+    if (!named || !fs::is_regular_file(other, ignored) || fs::equivalent(other, file, ignored))
+      continue;
+    all.emplace_back(fs::last_write_time(other, ignored), other);
   }
   std::ranges::sort(all, std::ranges::greater{});
   std::vector<fs::path> files;

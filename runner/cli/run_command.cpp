@@ -4,6 +4,7 @@
 #include "core/kernel_name.hpp"
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"
+#include "os/files.hpp"
 #include "os/output.hpp"
 #include "os/posix.hpp"
 #include "os/text.hpp"
@@ -45,11 +46,8 @@ constexpr const char* kResultsFolder = "results";
 
 // The journals' names begin with the date.
 std::vector<fs::path> newest_first() {
-  std::vector<fs::path> files;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(kResultsFolder, ignored))
-    if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
-  std::ranges::sort(files, std::ranges::greater{});
+  std::vector<fs::path> files = paths_in(kResultsFolder, ".jsonl");
+  std::ranges::reverse(files);
   return files;
 }
 

@@ -1,8 +1,8 @@
 #include "compile/cache.hpp"
 
 #include "experiment/reader.hpp"
+#include "os/files.hpp"
 #include "os/posix.hpp"
-#include "os/sha256.hpp"
 #include "os/text.hpp"
 
 #include <fmt/format.h>
@@ -56,12 +56,10 @@ std::uint64_t most_bytes() {
 bool provides_library(const fs::path& entry, const std::string& file) {
   std::error_code fault;
   if (fs::is_regular_file(entry / file, fault)) return true;
-  for (const auto& each : fs::directory_iterator(entry, fault)) {
-    if (each.path().extension() != ".so") continue;
-    fs::create_hard_link(each.path(), entry / file, fault);
-    return fs::is_regular_file(entry / file, fault);
-  }
-  return false;
+  const std::vector<fs::path> libraries = paths_in(entry, ".so");
+  if (libraries.empty()) return false;
+  fs::create_hard_link(libraries.front(), entry / file, fault);
+  return fs::is_regular_file(entry / file, fault);
 }
 
 descriptor open_folder(const fs::path& folder) {
@@ -192,12 +190,10 @@ fs::path cache::store(const fs::path& begun, const std::string& key, const std::
 
 std::uint64_t cache::size_of(const fs::path& folder) {
   std::uint64_t bytes = 0;
-  std::error_code fault;
-  for (fs::recursive_directory_iterator at(folder, fault), end; !fault && at != end;
-       at.increment(fault)) {
+  for (const fs::path& each : paths_below(folder)) {
     struct stat status {};
     // Bytes on the disk: a file may have holes.
-    if (lstat(at->path().c_str(), &status) == 0) bytes += std::uint64_t(status.st_blocks) * 512;
+    if (lstat(each.c_str(), &status) == 0) bytes += std::uint64_t(status.st_blocks) * 512;
   }
   return bytes;
 }

@@ -7,7 +7,6 @@
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/posix.hpp"
-#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "source/files.hpp"
 #include "source/tensor_functions.hpp"
@@ -17,7 +16,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -354,10 +352,8 @@ built build(const commands& c, const recipe& toolchain, const fs::path& source,
 // The PTX of one of the architectures.
 std::string ptx_in(const fs::path& folder) {
   constexpr input::file_kind kPtx{"PTX", ".ptx", 256};
-  std::set<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".ptx") files.insert(entry.path());
-  return files.empty() ? "" : read_made(*files.begin(), kPtx);
+  const std::vector<fs::path> files = paths_in(folder, ".ptx");
+  return files.empty() ? "" : read_made(files.front(), kPtx);
 }
 
 // Compiles the device code of bare kernels alone, and makes a library of it in the folder. The

@@ -2,9 +2,9 @@
 
 #include "compile/bare_kernel.hpp"
 #include "compile/run_compiler.hpp"
+#include "os/files.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
-#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
 #include "source/description.hpp"
@@ -150,11 +150,7 @@ std::vector<fs::path> project_plugins(const fs::path& folder, const recipe& tool
   must({"cmake", "--build", build.string()}, folder, build);
   std::error_code fault;
   fs::last_write_time(build, fs::file_time_type::clock::now(), fault);
-  std::vector<fs::path> found;
-  for (const auto& each : fs::directory_iterator(build / "plugins" / toolchain.device, fault))
-    if (each.path().extension() == ".so") found.push_back(each.path());
-  std::ranges::sort(found);
-  return found;
+  return paths_in(build / "plugins" / toolchain.device, ".so");
 }
 
 }  // namespace kzoo::compile

@@ -5,6 +5,7 @@
 #include "experiment/reader.hpp"
 #include "experiment/tuning_space.hpp"
 #include "input/diagnostics.hpp"
+#include "os/files.hpp"
 
 #include <fmt/format.h>
 
@@ -328,12 +329,9 @@ std::vector<fs::path> candidates(const fs::path& name, const std::vector<fs::pat
 
 std::vector<std::string> known_experiments(const std::vector<fs::path>& config_path) {
   std::vector<std::string> result;
-  for (const fs::path& folder : config_path) {
-    std::error_code fault;
-    for (fs::directory_iterator at(folder / "experiments", fault), end; !fault && at != end;
-         at.increment(fault))
-      if (at->path().extension() == ".toml") result.push_back(at->path().stem().string());
-  }
+  for (const fs::path& folder : config_path)
+    for (const fs::path& file : paths_in(folder / "experiments", ".toml"))
+      result.push_back(file.stem().string());
   std::ranges::sort(result);
   result.erase(std::ranges::unique(result).begin(), result.end());
   return result;

@@ -1,21 +1,26 @@
 #include "os/files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <mutex>
+#include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace kzoo {
 namespace {
@@ -62,22 +67,31 @@ bool lock(const descriptor& folder) { return flock(folder.fd(), LOCK_EX | LOCK_N
 
 void remove_abandoned(const fs::path& parent) {
   constexpr std::chrono::minutes kMayNotBeLockedYet{1};
-  std::error_code fault;
-  for (fs::directory_iterator each(parent, fault), end; !fault && each != end;
-       each.increment(fault)) {
-    if (!each->path().filename().string().starts_with(kPrefix)) continue;
-    const descriptor folder = open_folder(each->path());
+  for (const fs::path& each : paths_in(parent)) {
+    if (!each.filename().string().starts_with(kPrefix)) continue;
+    const descriptor folder = open_folder(each);
     struct stat status {};
     if (folder.fd() < 0 || fstat(folder.fd(), &status) != 0 || status.st_uid != geteuid()) continue;
     const auto changed = std::chrono::system_clock::from_time_t(status.st_mtime);
     if (std::chrono::system_clock::now() - changed > kMayNotBeLockedYet && lock(folder))
-      remove_folder(each->path());
+      remove_folder(each);
   }
 }
 
 [[noreturn]] void refuse_temporary(const std::string& folder, const std::error_code& why) {
   throw not_written("temporary files cannot be made in " + folder + ": " + why.message() +
                     "; set TMPDIR to a folder where you may write");
+}
+
+// Ends at the first fault.
+template <class Iterator>
+std::vector<fs::path> paths_of(const fs::path& folder, std::string_view extension) {
+  std::vector<fs::path> found;
+  std::error_code fault;
+  for (Iterator each(folder, fault), end; !fault && each != end; each.increment(fault))
+    if (extension.empty() || each->path().extension() == extension) found.push_back(each->path());
+  std::ranges::sort(found);
+  return found;
 }
 
 fs::path swept_parent() {
@@ -90,8 +104,31 @@ fs::path swept_parent() {
 }  // namespace
 
 std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::ostringstream content;
+  content << std::ifstream(file, std::ios::binary).rdbuf();
+  return std::move(content).str();
+}
+
+std::vector<fs::path> paths_in(const fs::path& folder, std::string_view extension) {
+  return paths_of<fs::directory_iterator>(folder, extension);
+}
+
+std::vector<fs::path> paths_below(const fs::path& folder) {
+  return paths_of<fs::recursive_directory_iterator>(folder, "");
+}
+
+std::string sha256(std::string_view bytes) {
+  std::array<unsigned char, 32> hash{};
+  if (EVP_Q_digest(nullptr, "SHA256", nullptr, bytes.data(), bytes.size(), hash.data(), nullptr) !=
+      1)
+    throw std::runtime_error("libcrypto cannot compute SHA-256");
+  return fmt::format("{:02x}", fmt::join(hash, ""));
+}
+
+std::string sha256_of(const fs::path& file) {
+  std::error_code ignored;
+  const bool is_readable = fs::is_regular_file(file, ignored) && access(file.c_str(), R_OK) == 0;
+  return is_readable ? sha256(content_of(file)) : "";
 }
 
 void write_file(const fs::path& file, std::string_view text) {

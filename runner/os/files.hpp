@@ -1,5 +1,6 @@
 #pragma once
-// Whole files, the user's folders and temporary folders, and which other users can write to them.
+// Whole files and their hashes, the user's folders and temporary folders, and which other users can
+// write to them.
 
 #include "os/posix.hpp"
 
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo {
 
@@ -19,6 +21,18 @@ class not_written : public std::runtime_error {
 
 // "" if it cannot be read.
 std::string content_of(const std::filesystem::path& file);
+
+// The paths in a folder, with this extension unless it is "", in order. Those that can be read:
+// never throws for the folder.
+std::vector<std::filesystem::path> paths_in(const std::filesystem::path& folder,
+                                            std::string_view extension = "");
+// The same for the folders in it, too.
+std::vector<std::filesystem::path> paths_below(const std::filesystem::path& folder);
+
+// The SHA-256 of a text, or of a file's content, in hexadecimal digits, as `sha256sum` prints it.
+std::string sha256(std::string_view bytes);
+// "" if the file cannot be read.
+std::string sha256_of(const std::filesystem::path& file);
 
 // Throws not_written.
 void write_file(const std::filesystem::path& file, std::string_view text);

@@ -62,10 +62,7 @@ fs::path data_folder() { return in_tree_or("sources", "share/kernel-zoo"); }
 
 std::map<std::string, fs::path> plugin_sources() {
   std::map<std::string, fs::path> found;
-  std::error_code fault;
-  for (fs::recursive_directory_iterator at(data_folder() / "plugins", fault), end;
-       !fault && at != end; at.increment(fault)) {
-    const fs::path& file = at->path();
+  for (const fs::path& file : paths_below(data_folder() / "plugins")) {
     if (file.extension() != ".cu" && file.extension() != ".cpp") continue;
     // A ladder step's folder has a number before the name: 03_smem.
     const std::string name = file.stem().string(), folder = file.parent_path().filename().string();

@@ -1,5 +1,6 @@
 #include "process/child.hpp"
 
+#include "os/files.hpp"
 #include "process/confinement.hpp"
 
 #include <fmt/format.h>
@@ -71,11 +72,8 @@ void remove_system_v(const std::set<pid_t>& makers, std::time_t started) {
 }  // namespace
 
 leftovers::leftovers() : started_(std::time(nullptr)), changed_(time_of_change()) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(kFolder, ignored)) {
-    if (const auto status = status_of(entry.path()))
-      before_.insert({status->st_dev, status->st_ino});
-  }
+  for (const fs::path& file : paths_in(kFolder))
+    if (const auto status = status_of(file)) before_.insert({status->st_dev, status->st_ino});
 }
 
 void leftovers::look(pid_t process) {

@@ -1,5 +1,6 @@
 #include "process/confinement.hpp"
 
+#include "os/files.hpp"
 #include "os/places.hpp"
 #include "os/text.hpp"
 
@@ -85,14 +86,6 @@ class rule_list {
   descriptor fd_;
 };
 
-std::vector<fs::path> places_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code fault;
-  for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault))
-    found.push_back(at->path());
-  return found;
-}
-
 // Whether a device in /dev is memory, random numbers, or a GPU as NVIDIA's drivers name it on
 // servers, under Windows or on Jetson.
 bool is_harmless(std::string_view name) {
@@ -109,11 +102,11 @@ descriptor rules(const confinement& c) {
   const long version = syscall(kCreate, nullptr, std::size_t{0}, kAskVersion);
   if (version < 1) return {};
   // Rules only add rights. Allowing each folder of / except /dev by name makes /dev unreadable.
-  const std::vector<fs::path> all = places_in("/");
+  const std::vector<fs::path> all = paths_in("/");
   rule_list list(version, kChange | kControlDevice | (all.empty() ? 0 : kReadFile));
   for (const fs::path& place : all)
     if (place != "/dev") list.allow(place, kReadFile);
-  for (const fs::path& device : places_in("/dev"))
+  for (const fs::path& device : paths_in("/dev"))
     if (is_harmless(device.filename().string()))
       list.allow(device, kWriteFile | kReadFile | kTruncate | kControlDevice);
   std::vector<fs::path> writable = c.writable;

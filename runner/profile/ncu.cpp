@@ -209,9 +209,8 @@ namespace fs = std::filesystem;
 // In order of preference; of several versions in /opt the newest first.
 std::vector<std::string> usual_places() {
   std::vector<std::string> found;
-  std::error_code ignored;
-  for (const auto& version : fs::directory_iterator("/opt/nvidia/nsight-compute", ignored))
-    found.push_back((version.path() / "ncu").string());
+  for (const fs::path& version : paths_in("/opt/nvidia/nsight-compute"))
+    found.push_back((version / "ncu").string());
   std::ranges::sort(found, std::ranges::greater{});
   found.insert(found.begin(), {"ncu", "/usr/local/cuda/bin/ncu"});
   return found;

@@ -2,7 +2,7 @@
 
 #include "core/verdict.hpp"
 #include "input/diagnostics.hpp"
-#include "os/sha256.hpp"
+#include "os/files.hpp"
 #include "os/text.hpp"
 #include "process/process_table.hpp"
 

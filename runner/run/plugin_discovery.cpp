@@ -50,12 +50,9 @@ void plugin_discovery::check_permissions(const fs::path& folder) {
 }
 
 void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {
-  std::error_code ignored;
   std::vector<plugin_file> found;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const fs::path& file = entry.path();
-    if (file.extension() == ".so") found.push_back({file.stem().string(), file, kind});
-  }
+  for (const fs::path& file : paths_in(folder, ".so"))
+    found.push_back({file.stem().string(), file, kind});
   std::ranges::sort(found, {}, &plugin_file::name);
   files_.insert(files_.end(), found.begin(), found.end());
 }

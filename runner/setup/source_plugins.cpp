@@ -10,7 +10,6 @@
 #include "os/output.hpp"
 #include "os/places.hpp"
 #include "os/posix.hpp"
-#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "report/terminal.hpp"
 #include "source/description.hpp"
@@ -326,11 +325,8 @@ std::vector<fs::path> files_of_project(const fs::path& folder) {
     return as_file(name) ||
            std::ranges::any_of(kNames, [&](const char* end) { return name.ends_with(end); });
   };
-  std::vector<fs::path> files;
-  std::error_code fault;
-  for (fs::recursive_directory_iterator at(folder, fault), end; !fault && at != end;
-       at.increment(fault))
-    if (is_source(at->path().filename().string())) files.push_back(at->path());
+  std::vector<fs::path> files = paths_below(folder);
+  std::erase_if(files, [&](const fs::path& f) { return !is_source(f.filename().string()); });
   return files;
 }
 

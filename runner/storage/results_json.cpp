@@ -3,7 +3,7 @@
 #include "storage/results_json.hpp"
 
 #include "input/diagnostics.hpp"
-#include "os/sha256.hpp"
+#include "os/files.hpp"
 #include "storage/cell_json.hpp"
 #include "storage/describe.hpp"
 #include "storage/field.hpp"

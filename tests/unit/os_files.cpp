@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <iterator>
+#include <vector>
 
 using namespace kzoo;
 using kzoo::test::ContainsSubstring;
@@ -30,6 +31,20 @@ TEST_CASE("a file is replaced in one step, or stays as it was", "[core]") {
   CHECK_THROWS_AS(replace_file(taken, "new"), not_written);
   CHECK(fs::exists(taken / "with something"));
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);
+}
+
+TEST_CASE("a folder is listed in order, whole or by an extension, with what is below", "[core]") {
+  const scratch_folder folder;
+  const fs::path root = folder.path();
+  for (const char* name : {"b.so", "a.so", "c.txt"}) folder.write(name, "");
+  fs::create_directory(root / "d");
+  folder.write("d/e.so", "");
+  using paths = std::vector<fs::path>;
+  CHECK(paths_in(root) == paths{root / "a.so", root / "b.so", root / "c.txt", root / "d"});
+  CHECK(paths_in(root, ".so") == paths{root / "a.so", root / "b.so"});
+  CHECK(paths_below(root / "d") == paths{root / "d" / "e.so"});
+  CHECK(paths_below(root).size() == 5);
+  CHECK(paths_in(root / "gone").empty());
 }
 
 TEST_CASE("a temporary folder is removed with what is in it", "[core]") {
