@@ -5,7 +5,7 @@
 #include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "os/posix.hpp"
-#include "report/comparison.hpp"
+#include "report/report.hpp"
 #include "run/device_memory.hpp"
 #include "run/execution.hpp"
 #include "run/plan.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Compares two runs, and the kernels of a run.
+// Compares two runs, and the kernels of a run. Joins the results of an experiment's shards.
 
 #include "os/enums.hpp"
 #include "results/document.hpp"
@@ -80,5 +80,26 @@ struct ranking {
 // A ranking for each problem on which `baseline`, a selector, was timed. Ranks all cells with the
 // same clock. The first cell that matches the selector counts.
 std::vector<ranking> rank(const results::document& d, const std::string& baseline);
+
+// The results of an experiment's shards: runs of some of its problems, on several machines.
+struct shard_results {
+  std::string name;
+  results::document results;
+};
+
+struct merged {
+  std::vector<results::document> by_device;  // a single document, unless several devices are
+                                             // allowed
+  // Problems without all their cells: "512x512x512 f32: naive:8x8, smem:16x16".
+  std::vector<std::string> missing;
+};
+
+// "NVIDIA H200, driver 580.159, CUDA runtime 13.0": results must agree in this to share a table.
+std::string device_words(const results::device& d);
+
+// `shards`: at least one; interrupted shards may lack cells. Throws input::invalid for shards with
+// different experiments, plugin files or kernel-zoo versions, for a problem in two shards and,
+// unless `by_device`, for different devices.
+merged merge(std::vector<shard_results> shards, bool by_device);
 
 }  // namespace kzoo::compare

@@ -1,6 +1,5 @@
-#include "compare/merge.hpp"
-
 #include "compare/compare.hpp"
+
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"
 #include "os/text.hpp"

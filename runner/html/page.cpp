@@ -6,7 +6,6 @@
 #include "os/files.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
-#include "report/comparison.hpp"
 #include "report/focus.hpp"
 #include "report/report.hpp"
 

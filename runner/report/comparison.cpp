@@ -1,4 +1,4 @@
-#include "report/comparison.hpp"
+#include "report/report.hpp"
 
 #include "os/text.hpp"
 #include "report/focus.hpp"

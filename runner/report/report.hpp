@@ -1,7 +1,8 @@
 #pragma once
-// The sections of a report, for a run in progress and for stored results; results as CSV and as
-// JUnit XML.
+// The sections of a report, for a run in progress and for stored results; comparisons and rankings
+// as text; results as CSV and as JUnit XML.
 
+#include "compare/compare.hpp"
 #include "os/output.hpp"
 #include "report/page.hpp"
 #include "results/document.hpp"
@@ -75,6 +76,21 @@ void add_pivot(page& out, const results::document& d, const results::pivot& p);
 
 // Tuning's outcome: the fastest kernel of each problem, and the cost of finding it.
 void add_tuned(page& p, const results::document& d);
+
+// One plugin's changes: a row for each of its kernels on each problem that both runs have.
+table change_table(const compare::comparison& c, const std::string& plugin);
+std::string comparison_text(const compare::comparison& c, const view& v);
+std::string ranking_text(const results::document& d, const std::string& baseline,
+                         const std::vector<compare::ranking>& rankings, const view& v);
+
+// "mine: 4 pass, 1 unsupported; 256x256x256 f32 12.1 ms, 16.0 % less time than before". `before`
+// may be null. The time is the longest problem's; the change is the geometric mean over cells timed
+// in both. Simulated kernels have no change.
+std::string change_line(const results::document& now, const results::document* before,
+                        const std::string& plugin);
+
+// Whether no cell of the plugin failed, and one passed.
+bool all_right(const results::document& d, const std::string& plugin);
 
 // Writes CSV (RFC 4180, with \n as line end): a line with the columns' names, then a line for each
 // cell, in `order` within each problem. Unknown values are empty.

@@ -2,7 +2,7 @@
 #include <fmt/format.h>  // first: it calls a compare(), which the namespace would hide
 
 #include "compare/compare.hpp"
-#include "report/comparison.hpp"
+#include "report/report.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/rounds_apart.hpp"

@@ -1,5 +1,5 @@
 // Shards of an experiment on several machines: how their results are joined.
-#include "compare/merge.hpp"
+#include "compare/compare.hpp"
 #include "experiment/load.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"

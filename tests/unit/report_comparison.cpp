@@ -1,4 +1,4 @@
-#include "report/comparison.hpp"
+#include "report/report.hpp"
 
 #include "support/catch.hpp"
 #include "support/made_results.hpp"

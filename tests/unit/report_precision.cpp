@@ -1,5 +1,4 @@
 #include "core/problem.hpp"
-#include "report/comparison.hpp"
 #include "report/report.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
