@@ -41,10 +41,10 @@ clock_probe::clock_probe() {
   tick_kernel<<<1, 1>>>(tick);
   check(cudaGetLastError(), "reading the timer");
   check(cudaMemcpy(&tick_, tick, sizeof tick_, cudaMemcpyDeviceToHost), "reading the timer");
-  int device = 0, count = 0;
+  int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "number of SMs");
-  sm_count_ = static_cast<unsigned>(count);
+  sm_count_ =
+      static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, device, "number of SMs"));
 }
 
 timing::clock_stamp* clock_probe::enqueue_start(cudaStream_t stream) {

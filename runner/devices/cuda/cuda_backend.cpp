@@ -41,10 +41,8 @@ class cuda_backend final : public backend {
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
     check(cudaEventCreateWithFlags(&others_, cudaEventDisableTiming), "cudaEventCreate");
-    int most_persisting = 0;
-    check(cudaDeviceGetAttribute(&most_persisting, cudaDevAttrMaxPersistingL2CacheSize, ordinal),
-          "persisting L2 size");
-    has_persisting_lines_ = most_persisting > 0;
+    has_persisting_lines_ =
+        cuda::attribute(cudaDevAttrMaxPersistingL2CacheSize, ordinal, "persisting L2 size") > 0;
     if (has_persisting_lines_)
       for (const cudaLimit limit : kLimits) limits_[limit] = value_of(limit);
     probe_.emplace();
@@ -339,12 +337,6 @@ std::string version(int number) {  // 13000 is 13.0
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
 
-int attribute(cudaDeviceAttr which, int ordinal) {
-  int value = 0;
-  cuda::check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute");
-  return value;
-}
-
 std::string pci_bus_id(int ordinal) {
   std::array<char, 32> text{};
   cuda::check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal),
@@ -375,7 +367,7 @@ results::device describe(int ordinal) {
   d.facts["compute_capability"] = fmt::format("{}.{}", properties.major, properties.minor);
   d.facts["multiprocessors"] = std::to_string(properties.multiProcessorCount);
   d.facts["l2_bytes"] = std::to_string(properties.l2CacheSize);
-  const int clock_mhz = attribute(cudaDevAttrClockRate, ordinal) / 1000;
+  const int clock_mhz = cuda::attribute(cudaDevAttrClockRate, ordinal, "clock rate") / 1000;
   d.highest_mhz = clock_mhz;
   d.facts["max_clock_mhz"] = std::to_string(clock_mhz);
   d.facts["driver_supports_cuda"] = version(driver);

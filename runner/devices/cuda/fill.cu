@@ -228,12 +228,6 @@ __global__ void __launch_bounds__(kFillThreads, 1)
   meet(&all->flushed, mine.count);
 }
 
-int attribute(cudaDeviceAttr which, int ordinal, const char* name) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, ordinal), name);
-  return value;
-}
-
 }  // namespace
 
 exclusive_fill::exclusive_fill(int ordinal) {

@@ -20,6 +20,13 @@ inline void check(cudaError_t error, const char* doing) {
   throw failure(std::string(doing) + ": " + describe(error));
 }
 
+// `name`: for the message if the device has no such attribute.
+inline int attribute(cudaDeviceAttr which, int ordinal, const char* name) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, ordinal), name);
+  return value;
+}
+
 // Makes all later work of this process, on any stream, wait for the recorded event. Throws failure,
 // as does the next function. Both do nothing if the driver lacks cuCtxWaitEvent or
 // cuCtxRecordEvent.
