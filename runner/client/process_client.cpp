@@ -7,6 +7,7 @@
 #include "devices/devices.hpp"
 #include "devices/guarded_memory.hpp"
 #include "os/posix.hpp"
+#include "os/text.hpp"
 #include "process/child.hpp"
 #include "process/command.hpp"
 #include "process/messages.hpp"
@@ -472,12 +473,9 @@ class process_client final : public plugin_client {
 
 std::string visible_alone(std::string_view ours, int ordinal) {
   if (ours.empty()) return std::to_string(ordinal);
-  for (int i = 0; i < ordinal; ++i)
-    ours.remove_prefix(std::min(ours.find(','), ours.size() - 1) + 1);
-  ours = ours.substr(0, ours.find(','));
-  const auto first = ours.find_first_not_of(' ');
-  if (first == std::string_view::npos) return "";
-  return std::string(ours.substr(first, ours.find_last_not_of(' ') + 1 - first));
+  const std::vector<std::string_view> all = parts_of(ours, ',');
+  const auto at = static_cast<std::size_t>(ordinal);
+  return at < all.size() ? std::string(trimmed(all[at])) : "";
 }
 
 std::string hiding_all_but(const results::device& d) {

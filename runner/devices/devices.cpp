@@ -1,6 +1,7 @@
 #include "devices/devices.hpp"
 
 #include "devices/backend.hpp"
+#include "os/files.hpp"
 #include "os/parallel.hpp"
 #include "os/text.hpp"
 
@@ -10,20 +11,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 
 namespace kzoo::devices {
 namespace {
 
 // The value of a line "key : value" in a /proc file; "": none.
 std::string proc_value(const char* file, std::string_view key) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(key)) continue;
+  for (const std::string& line : lines_of(content_of(file))) {
     const auto colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const auto first = line.find_first_not_of(" \t", colon + 1);
-    return first == std::string::npos ? "" : line.substr(first);
+    if (line.starts_with(key) && colon != std::string::npos)
+      return std::string(trimmed(std::string_view(line).substr(colon + 1)));
   }
   return "";
 }

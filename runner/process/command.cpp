@@ -1,6 +1,7 @@
 #include "process/command.hpp"
 
 #include "os/files.hpp"
+#include "os/text.hpp"
 #include "process/child.hpp"
 #include "process/messages.hpp"
 #include "process/process_table.hpp"
@@ -17,7 +18,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <sstream>
 #include <thread>
 
 namespace kzoo::process {
@@ -99,10 +99,9 @@ std::string signal_words(int number) {
 }
 
 std::string first_error_in(const std::string& output) {
-  std::istringstream in(output);
-  std::string line, last;
-  while (std::getline(in, line)) {
-    if (line.find("error") != std::string::npos) return line;
+  std::string last;
+  for (const std::string& line : lines_of(output)) {
+    if (has_part(line, "error")) return line;
     if (!line.empty()) last = line;
   }
   return last;
