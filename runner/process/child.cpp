@@ -1,6 +1,5 @@
 #include "process/child.hpp"
 
-#include "os/files.hpp"
 #include "process/confinement.hpp"
 
 #include <fmt/format.h>

@@ -68,8 +68,6 @@ class leftovers {
   std::set<pid_t> makers_;
 };
 
-struct confinement;
-
 // A child's descriptors: its end of the channel and, in a worker, results and matrices.
 inline constexpr int kControlFd = 3;
 inline constexpr int kSharedMemoryFd = 4;

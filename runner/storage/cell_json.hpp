@@ -47,8 +47,6 @@ void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, c
 
 // Cells read one by one, until they go into a document.
 
-class field;
-
 class collected_cells {
  public:
   // Takes problems in any order with their `number` in the experiment, or in order without numbers.
