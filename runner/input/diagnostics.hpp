@@ -66,8 +66,8 @@ std::string error_text(std::string_view where, std::string_view message);
 template <class Where, class First, class... Rest>
 [[noreturn]] void refuse(const Where& where, fmt::format_string<First, Rest...> message,
                          First&& first, Rest&&... rest) {
-  refuse(where, std::string_view(fmt::format(message, std::forward<First>(first),
-                                             std::forward<Rest>(rest)...)));
+  refuse(where, std::string_view(
+                    fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...)));
 }
 
 // The text in quotes, shortened if long, with control characters escaped: safe for a terminal.
