@@ -100,34 +100,34 @@ int wrong_elements() {
   return wrong;
 }
 
-using fp8_shape = shape<__nv_fp8_e4m3, 64, true, true>;
-
 // A from registers: as the fragment's comment says.
 enum class written { never, during, before_next, before_fence };
-__global__ void multiply_fragment(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, float* c,
-                                  written when) {
-  auto* smem = kzoo::dynamic_shared<__nv_fp8_e4m3>();
-  fill<fp8_shape::b_tile>(smem, b);
+template <class T, int N>
+__global__ void multiply_fragment(const T* a, const T* b, float* c, written when) {
+  using S = shape<T, N, true, true>;
+  constexpr int kInWord = 4 / int(sizeof(T));
+  auto* smem = kzoo::dynamic_shared<T>();
+  fill<typename S::b_tile>(smem, b);
   kzoo::fence_async_proxy();
   __syncthreads();
   const int t = static_cast<int>(threadIdx.x), row = t / 32 * 16 + t % 32 / 4;
-  kzoo::wgmma_fragment<__nv_fp8_e4m3> fragment;
+  kzoo::wgmma_fragment<T> fragment;
   for (int i = 0; i < 4; ++i) {
-    const int from = (row + i % 2 * 8) * fp8_shape::kK + i / 2 * 16 + t % 4 * 4;
+    const int from = (row + i % 2 * 8) * S::kK + (i / 2 * 4 + t % 4) * kInWord;
     memcpy(&fragment.words[i], a + from, 4);
   }
-  float acc[32] = {};
+  float acc[N / 2] = {};
   kzoo::wgmma_fence();
-  kzoo::wgmma<64>(acc, fragment, kzoo::k_major<fp8_shape::b_tile>(smem, 0, 0), false);
+  kzoo::wgmma<N>(acc, fragment, S::b_at(smem, 0), false);
   kzoo::wgmma_commit();
   if (when == written::during) fragment.words[0] ^= 1;
   kzoo::wgmma_wait<0>(acc);
-  for (int i = 0; i < 32; ++i) element<64>(c, i) = acc[i];
+  for (int i = 0; i < N / 2; ++i) element<N>(c, i) = acc[i];
   if (when < written::before_next) return;
   if (when == written::before_next) kzoo::wgmma_fence();
   fragment.words[0] ^= 1;
   if (when == written::before_fence) kzoo::wgmma_fence();
-  kzoo::wgmma<64>(acc, fragment, kzoo::k_major<fp8_shape::b_tile>(smem, 0, 0), false);
+  kzoo::wgmma<N>(acc, fragment, S::b_at(smem, 0), false);
   kzoo::wgmma_commit();
   kzoo::wgmma_wait<0>(acc);
 }
@@ -244,21 +244,23 @@ TEST_CASE("wgmma reads operands without a swizzle", "[sim]") {
                                "without fence_async_proxy() since"));
 }
 
-TEST_CASE("wgmma takes A from registers, which must not change", "[sim]") {
-  const auto a = operands_of<__nv_fp8_e4m3>(64 * 128, 5),
-             b = operands_of<__nv_fp8_e4m3>(64 * 128, 3);
-  std::vector<float> c(64 * 64);
+template <class T, int N>
+void check_a_from_registers() {
+  using S = shape<T, N, true, true>;
+  const auto a = operands_of<T>(64 * S::kK, 5), b = operands_of<T>(N * S::kK, 3);
+  std::vector<float> c(64 * N);
   const auto launch = [&](written when) {
-    kzoo::launch({.grid = dim3(1), .block = dim3(128), .dynamic_shared = fp8_shape::b_tile::kBytes},
-                 multiply_fragment, a.data(), b.data(), c.data(), when);
+    kzoo::allow_dynamic_shared(multiply_fragment<T, N>, S::b_tile::kBytes);
+    kzoo::launch({.grid = dim3(1), .block = dim3(128), .dynamic_shared = S::b_tile::kBytes},
+                 multiply_fragment<T, N>, a.data(), b.data(), c.data(), when);
   };
   launch(written::never);
   int wrong = 0;
-  for (int i = 0; i < 64 * 64; ++i) {
+  for (int i = 0; i < 64 * N; ++i) {
     float sum = 0;
-    for (int k = 0; k < 32; ++k)
-      sum += float(a[static_cast<std::size_t>(i / 64 * 128 + k)]) *
-             float(b[static_cast<std::size_t>(i % 64 * 128 + k)]);
+    for (int k = 0; k < S::kK / 4; ++k)
+      sum += float(a[static_cast<std::size_t>(i / N * S::kK + k)]) *
+             float(b[static_cast<std::size_t>(i % N * S::kK + k)]);
     wrong += c[static_cast<std::size_t>(i)] != sum;
   }
   CHECK(wrong == 0);
@@ -269,6 +271,12 @@ TEST_CASE("wgmma takes A from registers, which must not change", "[sim]") {
       error_text(KZOO_ERROR, [&] { launch(written::before_next); }),
       ContainsSubstring("): its fragment of A has been written since the last wgmma_fence()"));
   CHECK(error_text(KZOO_ERROR, [&] { launch(written::before_fence); }) == "no error");
+}
+
+TEST_CASE("wgmma takes A from registers, which must not change", "[sim]") {
+  check_a_from_registers<__nv_fp8_e4m3, 64>();
+  check_a_from_registers<float, 128>();
+  check_a_from_registers<float, 256>();
 }
 
 TEST_CASE("misuse of wgmma has a name", "[sim]") {

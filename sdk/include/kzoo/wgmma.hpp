@@ -160,8 +160,8 @@ template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
                                       wgmma_operand<B, kB> b, bool accumulate KZOO_AND_HERE);
 
-// Like wgmma() above, with A in registers, so that an A is read once for several B. For e4m3 with N
-// = 64.
+// Like wgmma() above, with A in registers, so that an A is read once for several B, or has columns
+// along K where it comes from. For e4m3 with N = 64, and for float with N = 128 and 256.
 template <int N, class A, class B>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
                                       wgmma_operand<B, major::k> b, bool accumulate KZOO_AND_HERE);

@@ -112,10 +112,21 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> 
 template <int N, class A, class B>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
                                       wgmma_operand<B, major::k> b, bool accumulate KZOO_AND_HERE) {
-  static_assert(N == 64 && std::is_same_v<A, __nv_fp8_e4m3> && std::is_same_v<B, __nv_fp8_e4m3>,
-                "wgmma.hpp has A in registers for e4m3 with N = 64");
-  KZOO_WGMMA_FROM_REGISTERS(64, "k32.f32.e4m3.e4m3", KZOO_REGISTERS_64, "%32, %33, %34, %35", "36",
-                            "37", KZOO_ACC32(0));
+  constexpr bool kE4m3 = std::is_same_v<A, __nv_fp8_e4m3> && std::is_same_v<B, __nv_fp8_e4m3>,
+                 kTf32 = std::is_same_v<A, float> && std::is_same_v<B, float>;
+  static_assert((N == 64 && kE4m3) || ((N == 128 || N == 256) && kTf32),
+                "wgmma.hpp has A in registers for e4m3 with N = 64, TF32 with N = 128 and 256");
+  if constexpr (N == 64) {
+    KZOO_WGMMA_FROM_REGISTERS(64, "k32.f32.e4m3.e4m3", KZOO_REGISTERS_64, "%32, %33, %34, %35",
+                              "36", "37", KZOO_ACC32(0));
+  } else if constexpr (N == 128) {
+    KZOO_WGMMA_FROM_REGISTERS(128, "k8.f32.tf32.tf32", KZOO_REGISTERS_128, "%64, %65, %66, %67",
+                              "68", "69", KZOO_ACC32(0), KZOO_ACC32(1));
+  } else {
+    KZOO_WGMMA_FROM_REGISTERS(256, "k8.f32.tf32.tf32", KZOO_REGISTERS_256, "%128, %129, %130, %131",
+                              "132", "133", KZOO_ACC32(0), KZOO_ACC32(1), KZOO_ACC32(2),
+                              KZOO_ACC32(3));
+  }
 }
 
 #undef KZOO_WGMMA_K_MAJOR
