@@ -42,6 +42,23 @@ concept finishes = requires(const G& g, float (&acc)[4]) {
   g.finish(0, 0, acc);
 };
 
+// A product that stores sums in its own way: those that a thread has of a warpgroup's part of C,
+// which begins at (row, col).
+template <class G>
+concept stores_itself = requires(const G& g, float (&acc)[4]) {
+  g.store(true, 0, 0, acc);
+};
+
+// Can pairs of neighbours in C be stored as one word?
+template <class G>
+bool pairs_aligned(const G& g) {
+  if constexpr (stores_itself<G>) {
+    return g.pairs_aligned();
+  } else {
+    return common::pairs_aligned(g);
+  }
+}
+
 // The consumer loop. With TMA stores the finished tile is written panel by panel while the next one
 // is multiplied, if there are registers for both (Tile::kDeferred).
 template <class G, class Tile, bool kByTma>
@@ -110,6 +127,8 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
       }
     } else if (how == store_by::second_launch) {
       sums.write(acc, warpgroup);
+    } else if constexpr (stores_itself<G>) {
+      g.store(how == store_by::pairs, row, mine.col, acc);
     } else {
       wgmma::store(how == store_by::pairs, g, row, mine.col, acc);
     }

@@ -26,9 +26,9 @@ __global__ void __launch_bounds__(kSumThreads)
   const int tile = block / Tile::kCluster, rank = block % Tile::kCluster;
 
   const auto c = work.origin(tile, rank % Tile::kClusterM, rank / Tile::kClusterM);
-  const int row = c.row + warpgroup * 64 + thread / 32 * 16 + thread % 32 / 4;
-  const int col = c.col + 8 * v + thread % 4 * 2;
-  if (row >= g.m || col >= g.n) return;
+  const int row0 = c.row + warpgroup * 64, col0 = c.col + 8 * v;
+  const int row = row0 + thread / 32 * 16 + thread % 32 / 4, col = col0 + thread % 4 * 2;
+  if (row0 >= g.m || col0 >= g.n) return;
   const std::ptrdiff_t next = std::ptrdiff_t{work.all_tiles()} * Tile::kCluster *
                               Tile::kWarpgroups * P::kVec4s * kzoo::kWarpgroup;
   const float4* from = sums.slots + unit;
@@ -43,7 +43,9 @@ __global__ void __launch_bounds__(kSumThreads)
   }
   float acc[4] = {sum.x, sum.y, sum.z, sum.w};
   if constexpr (finishes<G>) g.finish(row, col, acc);
-  if (pairs) {
+  if constexpr (stores_itself<G>) {
+    g.store(pairs, row0, col0, acc);
+  } else if (pairs) {
     common::store_pair<true>(g, row, col, acc[0], acc[1]);
     common::store_pair<true>(g, row + 8, col, acc[2], acc[3]);
   } else {
@@ -64,7 +66,7 @@ void launch_sum_parts(const G& g, const schedule<Tile>& work, const partial_sums
                 .max_threads = kSumThreads,
                 .stream = stream,
                 .dependent = true},
-               sum_parts<G, Tile>, g, work, sums, common::pairs_aligned(g));
+               sum_parts<G, Tile>, g, work, sums, pairs_aligned(g));
 }
 
 }  // namespace persistent

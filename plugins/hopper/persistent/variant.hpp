@@ -122,7 +122,7 @@ class variant : public wgmma::hopper_variant {
     if (work.splits > 1) return store_by::second_launch;
     if (kCanStoreByTma<G> && g.beta == 0.0f && kzoo::tma_storable(g.c, g.n, g.ldc))
       return store_by::tma;
-    return common::pairs_aligned(g) ? store_by::pairs : store_by::elements;
+    return pairs_aligned(g) ? store_by::pairs : store_by::elements;
   }
   template <class G>
   static auto kernel_for(bool by_tma) {
