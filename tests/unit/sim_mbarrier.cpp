@@ -200,6 +200,21 @@ __global__ void arrive_elsewhere(int* out) {
   kzoo::cluster_sync();
 }
 
+// Each thread stores four floats in the other block, which waits for `bytes`.
+__global__ void store_elsewhere(float* out, unsigned bytes) {
+  __shared__ kzoo::mbarrier barrier;
+  auto* dynamic = kzoo::dynamic_shared<float>();
+  init(barrier, 1);
+  kzoo::cluster_sync();
+  const unsigned rank = kzoo::cluster_rank(), t = threadIdx.x;
+  if (t == 0) barrier.arrive_and_expect(bytes);
+  const auto value = static_cast<float>(8 * rank + t);
+  if (t < 8)
+    kzoo::store_to_block({value, value, value, -value}, dynamic + 4 * t, barrier, rank ^ 1);
+  barrier.wait(0);
+  out[32 * rank + t] = dynamic[t];
+}
+
 __global__ void count_at_barrier(int* count) {
   kzoo::cluster_sync();
   atomicAdd(count, 1);
@@ -347,6 +362,17 @@ TEST_CASE("threads arrive at mbarriers of other blocks of their cluster", "[sim]
   std::vector<int> out(64, 0);
   CHECK(cluster_failure(arrive_elsewhere, out.data()) == "no error");
   CHECK(out == std::vector<int>(64, 1));
+}
+
+TEST_CASE("threads store into other blocks of their cluster", "[sim]") {
+  std::vector<float> out(64, 0);
+  CHECK(cluster_failure(store_elsewhere, out.data(), 128u) == "no error");
+  for (int i = 0; i < 64; ++i) {
+    const float of_thread = static_cast<float>(8 * (1 - i / 32) + i % 32 / 4);
+    CHECK(out[i] == (i % 4 == 3 ? -of_thread : of_thread));
+  }
+  CHECK_THAT(cluster_failure(store_elsewhere, out.data(), 144u),
+             ContainsSubstring("mbarrier.wait(0)") && ContainsSubstring("lacks 16 bytes"));
 }
 
 TEST_CASE("clusters of many threads have enough stacks", "[sim]") {

@@ -7,6 +7,7 @@
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/here.hpp>
 #include <kzoo/detail/shared_address.hpp>
+#include <kzoo/mbarrier.hpp>
 
 #if !defined(KZOO_REAL_CUDA)
 #include <kzoo/sim/sm90/barriers.hpp>
@@ -58,6 +59,29 @@ __device__ __forceinline__ float load_of_block(const float* shared, unsigned ran
   return value;
 #else
   return sim::sm90::load_of_block(shared, rank, where);
+#endif
+}
+
+// Stores at the address of `shared` (the caller's shared memory, a multiple of 16 bytes) in the
+// shared memory of the cluster's block `rank`, and does not wait. The 16 bytes count towards the
+// current phase of `arrived` in that block; who waits for it sees them. Call cluster_sync() between
+// the barrier's init() and this store. Source: PTX ISA, "st.async".
+__device__ __forceinline__ void store_to_block(const float4& value, float* shared,
+                                               mbarrier& arrived, unsigned rank KZOO_AND_HERE) {
+#if defined(__CUDACC__)
+  asm volatile(
+      "{\n"
+      ".reg .b32 there, barrier;\n"
+      "mapa.shared::cluster.u32 there, %0, %2;\n"
+      "mapa.shared::cluster.u32 barrier, %1, %2;\n"
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [there], {%3, %4, %5, %6},"
+      " [barrier];\n"
+      "}" ::"r"(shared_address(shared)),
+      "r"(shared_address(&arrived)), "r"(rank), "f"(value.x), "f"(value.y), "f"(value.z),
+      "f"(value.w)
+      : "memory");
+#else
+  sim::sm90::store_to_block(&value, shared, sizeof value, arrived.simulated(), rank, where);
 #endif
 }
 

@@ -157,4 +157,19 @@ float load_of_block(const float* shared, unsigned rank, here where) {
   return value;
 }
 
+void store_to_block(const void* value, const void* shared, unsigned bytes, std::uint64_t& barrier,
+                    unsigned rank, here where) {
+  thread& t = running();
+  constexpr const char* kWho = "store_to_block()";
+  const shared_offset to = offset_or_fail(t, shared, bytes, kWho, where),
+                      at = offset_or_fail(t, &barrier, sizeof barrier, kWho, where);
+  cta& in = block_of_cluster(t, rank, kWho, where);
+  std::memcpy(t.owner->memory(in, to), value, bytes);
+  [&]() noexcept {
+    const std::string problem = add_to_phase(in, at, nullptr, 0, -std::int64_t{bytes});
+    if (!problem.empty()) t.owner->set_failure(barrier_text(at, where) + problem);
+  }();
+  t.owner->give_up_if_failed(t);
+}
+
 }  // namespace kzoo::sim::sm90

@@ -33,6 +33,10 @@ unsigned cluster_rank();
 void cluster_sync(here where);
 // Reads the float at the same address in the shared memory of another block of the cluster.
 float load_of_block(const float* shared, unsigned rank, here where);
+// Writes into the shared memory of another block of the cluster, at the same address, and counts
+// the bytes at its barrier.
+void store_to_block(const void* value, const void* shared, unsigned bytes, std::uint64_t& barrier,
+                    unsigned rank, here where);
 
 // PTX's address of dynamic shared memory.
 unsigned address_in_shared(const void* shared, here where);
