@@ -1,9 +1,6 @@
 #pragma once
 // How the kernel for few rows divides a product.
 
-#include <kzoo/mbarrier.hpp>
-#include <kzoo/swizzled_tile.hpp>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -12,88 +9,91 @@
 namespace w4a16 {
 
 inline constexpr int kMaxWarps = 16;
-inline constexpr int kMaxParts = 2;  // of K: blocks of a cluster
-inline constexpr int kDepth = 2;     // units that are on their way to a warp
-inline constexpr int kUnitBlocks = 2, kUnitSteps = kUnitBlocks * kBlock;  // along K
-inline constexpr int kUnitColumns = 32;
+inline constexpr int kMinWarps = 11;  // with fewer, instructions overlap too little
+inline constexpr int kMaxParts = 2;   // of K: blocks of a cluster
+inline constexpr int kMaxDepth = 3;   // blocks of K that are on their way to a warp
+inline constexpr int kPlaces = 4;     // of pieces of A in shared memory
 
-// Weights that a warp copies at a time: of a column 128 bytes that follow each other.
-using unit_tile = kzoo::swizzled_tile<kzoo::int4x2, kUnitColumns, kUnitSteps / 2>;
+// A block of K, for a warp.
+using few_rows_stage = weight_stage<4>;
 
-// What belongs to them, beside the weights.
-struct unit_scales {
-  float of[kUnitBlocks][kUnitColumns];
-};
-
-// Rows: of A, 1, 2, 4, 8 or 16.
-template <int Rows>
-struct few_rows_tile {
-  static constexpr int kRows = Rows;
-  static constexpr int kOperands = (Rows + 7) / 8;             // of up to 8 rows of A
-  static constexpr int kStride = Rows | 1;                     // rows in shared memory
-  static constexpr int kUnitBytes = kUnitSteps * 2 * kStride;  // of A
-};
-
-// How a product is divided: blockIdx.x counts clusters, which go through strips of columns,
-// blockIdx.y parts of K.
+// blockIdx.x counts strips of columns, blockIdx.y parts of K.
 struct strips_and_parts {
-  int parts, units;    // along K in a part
-  int groups, slices;  // of warps, with other columns and other steps
-  int strips, clusters;
-  int slots;           // for sums of slices; the others add to these
-  int rounds, pieces;  // of A, of so many rounds: what of a part is in shared memory at a time
+  int parts, blocks;       // of K; blocks of K in a part
+  int strips;              // of columns
+  int groups, slices;      // of a block's warps: with other columns, and other blocks of K
+  int depth;               // stages of a warp
+  int pieces, piece_size;  // of A; blocks of K in one
+  int row_chunks;          // of 16 bytes, from one row of A to the next in shared memory
 
-  __host__ __device__ int columns() const { return groups * kUnitColumns; }
+  __host__ __device__ int columns() const { return groups * few_rows_stage::kColumns; }
   __host__ __device__ int warps() const { return groups * slices; }
-  __host__ __device__ int piece_units() const { return rounds * slices; }
-  // The floats of a row of sums, and some more to keep lanes in different banks.
-  __host__ __device__ int stride() const { return columns() + 4; }
-
-  __host__ __device__ int ring_bytes() const {
-    constexpr int kUnit = unit_tile::kBytes + int{sizeof(unit_scales) + sizeof(kzoo::mbarrier)};
-    return (warps() * kDepth * kUnit + 15) / 16 * 16;
+  __host__ __device__ int stage_bytes() const {
+    return warps() * depth * static_cast<int>(sizeof(few_rows_stage));
   }
-  template <class Tile>
-  int shared_bytes() const {
-    return ring_bytes() + piece_units() * Tile::kUnitBytes +
-           slots * Tile::kRows * stride() * static_cast<int>(sizeof(float));
+  // Behind the stages and A: sums of the other part.
+  __host__ __device__ int others_at(int rows) const {
+    const int places = pieces < kPlaces ? pieces : kPlaces;
+    return stage_bytes() + places * rows * row_chunks * static_cast<int>(sizeof(uint4));
+  }
+  // What a block adds up: a row's floats, with some more so that rows are in different banks.
+  __host__ __device__ int row_floats() const { return columns() + 4; }
+  __host__ __device__ int rows_of_part(int rows) const { return (rows + parts - 1) / parts; }
+  int shared_bytes(int rows) const {
+    const int sums = slices * rows_of_part(rows) * row_floats() * static_cast<int>(sizeof(float));
+    return others_at(rows) + (parts - 1) * sums;
   }
 
-  template <class Tile>
-  static strips_and_parts of(std::int64_t n, std::int64_t k, const kzoo_device& d) {
+  static strips_and_parts of(std::int64_t m, std::int64_t n, std::int64_t k, const kzoo_device& d) {
+    const auto rows = static_cast<int>(m), columns = static_cast<int>(n);
     const auto sms = static_cast<int>(d.kind == KZOO_CPU ? d.threads : d.multiprocessors);
-    const auto up = [](int size, int by) { return (size + by - 1) / by; };
-    const int all_units = up(static_cast<int>(k), kUnitSteps);
     strips_and_parts best{};
     std::int64_t least = 0;
     for (int parts = 1; parts <= kMaxParts; parts *= 2) {
       for (int groups = 1; groups <= kMaxWarps; ++groups) {
-        strips_and_parts of{};
-        of.parts = parts, of.units = up(all_units, parts);
-        of.groups = groups, of.slices = kMaxWarps / groups;
-        if (of.warps() < 12) continue;  // too few for their instructions to overlap
-        of.strips = up(static_cast<int>(n), of.columns());
-        of.clusters = std::clamp(sms / parts, 1, of.strips);
-        of.slots = Tile::kRows > 8 ? up(of.slices, 2) : of.slices;
-        const int rounds = up(of.units, of.slices);
-        const int fit =
-            (kMaxSharedKb * 1024 - of.shared_bytes<Tile>()) / (of.slices * Tile::kUnitBytes);
-        of.pieces = fit < 1 ? 0 : up(rounds, fit);
-        if (of.pieces == 0) continue;
-        of.rounds = up(rounds, of.pieces);
-        // Bytes that a block reads; what a strip and a cluster cost more is like so many bytes.
-        const std::int64_t times = up(of.strips, of.clusters);
-        const std::int64_t bytes =
-            times * (rounds * of.warps() * std::int64_t{unit_tile::kBytes + sizeof(unit_scales)} +
-                     16384) +
-            (of.pieces > 1 ? times : 1) * of.units * Tile::kUnitBytes + (parts > 1 ? 49152 : 0);
-        if (least == 0 || bytes < least) {
-          least = bytes;
-          best = of;
+        for (int slices = up(kMinWarps, groups); slices <= kMaxWarps / groups; ++slices) {
+          for (int depth = 2; depth <= kMaxDepth; ++depth) {
+            strips_and_parts of{};
+            of.parts = parts, of.blocks = up(up(static_cast<int>(k), kBlock), parts);
+            of.groups = groups, of.slices = slices, of.depth = depth;
+            of.strips = up(columns, of.columns());
+            if (!of.divide_a(rows)) continue;
+            const std::int64_t cost = of.cost(rows, std::max(sms / parts, 1));
+            if (least == 0 || cost < least) least = cost, best = of;
+          }
         }
       }
     }
     return best;
+  }
+
+ private:
+  static int up(int size, int by) { return (size + by - 1) / by; }
+
+  // Into pieces of whole rounds of all slices: one for each place, or where these do not fit, such
+  // as do. False: none fits.
+  bool divide_a(int rows) {
+    const int rounds = up(blocks, slices);
+    const auto fits = [&](int of_piece) {
+      piece_size = of_piece * slices;
+      pieces = up(rounds, of_piece);
+      row_chunks = piece_size * kChunks + 1;
+      return shared_bytes(rows) <= kMaxSharedKb * 1024;
+    };
+    for (int of_piece = up(rounds, kPlaces); of_piece >= 1; --of_piece) {
+      if (fits(of_piece)) return true;
+    }
+    return false;
+  }
+  // The bytes that the busiest SM reads. What else takes time counts as the bytes that could come
+  // meanwhile.
+  std::int64_t cost(int rows, int clusters) const {
+    const int rounds = up(blocks, slices);
+    const std::int64_t weights = std::int64_t{rounds} * warps() * int{sizeof(few_rows_stage)};
+    const std::int64_t a = std::int64_t{rows} * blocks * kBlock * 2;
+    return up(strips, clusters) *
+           (weights + a + 16384 + (parts - 1) * 32768 + std::max(pieces - kPlaces, 0) * 4096 +
+            (kMaxDepth - depth) * 4096 + (kMaxWarps - warps()) * 2048);
   }
 };
 

@@ -80,7 +80,7 @@ __device__ __forceinline__ int place_of(int lane, int word) {
 template <class Tile, class G>
 __device__ __forceinline__ void copy_rows(const G& g, int row0, int block,
                                           typename Tile::stage& to) {
-  constexpr int kChunks = 16, kDown = Tile::kThreads / kChunks;
+  constexpr int kDown = Tile::kThreads / kChunks;
   const int thread = static_cast<int>(threadIdx.x), chunk = thread % kChunks;
   const int t = chunk / kWordsOfLane, word = chunk % kWordsOfLane;
   const int k = block * kBlock + chunk * 8;

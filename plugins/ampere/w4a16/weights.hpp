@@ -21,6 +21,7 @@ namespace w4a16 {
 inline constexpr int kBlock = 128;        // steps along K with one scale
 inline constexpr int kStepsOfLane = 32;   // of these
 inline constexpr int kWordsOfLane = 4;    // of 8 weights
+inline constexpr int kChunks = 16;        // of 16 bytes, in a row's block of A
 inline constexpr int kMaxSharedKb = 226;  // that a block may use beside what is static
 
 // A stage of a warp: what its lanes have copied of a block of K, and the scales of its columns.
