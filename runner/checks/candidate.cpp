@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace kzoo::checks {
 namespace {
@@ -129,9 +130,9 @@ double matrices_bytes(const problem& p) {
          double(p.batch) * m * n * double(type_size(p.dtype.c));
 }
 
-// Why a check cannot use the problem; "": it can. Allowed: several times the cell's own time or a
+// Why a check cannot use the problem, if it cannot. Allowed: several times the cell's own time or a
 // small problem's, and half of the memory, since some checks hold two copies.
-std::string why_too_large(const candidate& c, const problem& p) {
+std::optional<std::string> why_too_large(const candidate& c, const problem& p) {
   const problem& own = c.current_problem();
   const double small = c.who().simulated ? kLongSimulation : 0x1p34;  // 2048³
   constexpr double kTimesAsLong = 8, kSurelyFits = 0x1p28;
@@ -141,7 +142,8 @@ std::string why_too_large(const candidate& c, const problem& p) {
       2 * bytes > double(devices::free_memory(devices::find(c.who().device))))
     return fmt::format("does not fit into memory ({:.1f} GB)", bytes / 1e9);
   const bool is_long = p.flops() > std::max(small, kTimesAsLong * own.flops());
-  return is_long ? "takes too long" : "";
+  if (is_long) return "takes too long";
+  return std::nullopt;
 }
 
 // Whether `takes` accepts larger round sizes, or few rows or columns. If not, its objection is not
@@ -174,9 +176,9 @@ fitted_problem fit(candidate& c, const problem& p) {
   const size_granularity& declared = c.who().description.granularity;
   const problem first = rounded_up(p, declared);
   if (!broken_by(declared, p).empty()) objection_to(p);  // throws if there is none
-  if (const std::string why = why_too_large(c, first); !why.empty())
+  if (const auto why = why_too_large(c, first))
     return {std::nullopt, fmt::format("{} is {} in whole tiles, which {}", shape_name(p),
-                                      shape_name(first), why)};
+                                      shape_name(first), *why)};
   const auto objection = objection_to(first);
   if (!objection) return {first, ""};
   const auto takes = [&](const problem& asked) { return !objection_to(asked); };

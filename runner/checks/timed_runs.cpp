@@ -227,7 +227,7 @@ sustained_turn take_sustained_turn(candidate& c, int round) {
   static const devices::nvml kNone("");
   const devices::nvml& monitor = c.who().monitor != nullptr ? *c.who().monitor : kNone;
   const devices::power_meter meter(monitor);
-  const double scale = monitor.absent().empty() ? 1 : kWithoutPower;
+  const double scale = monitor.absent() ? kWithoutPower : 1;
   sustained_turn turn;
   turn.round = round;
   double last_ms = 0, last_watts = 0;
@@ -252,9 +252,7 @@ sustained_turn take_sustained_turn(candidate& c, int round) {
   const double half = (counted.begin_seconds + counted.end_seconds) / 2;
   turn.reported_watts = meter.between(half, counted.end_seconds).reported_watts;
   turn.counter_seconds = use.counter_seconds;
-  if (!use.watts)
-    turn.no_energy =
-        monitor.absent().empty() ? "the driver has no energy counter" : monitor.absent();
+  if (!use.watts) turn.no_energy = monitor.absent().value_or("the driver has no energy counter");
   return turn;
 }
 

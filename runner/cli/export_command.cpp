@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string_view>
@@ -115,14 +116,15 @@ exported_unit of_zoo(const tuned_plugin& plugin) {
   }
   const fs::path source = fs::canonical(found->second);
   return {
-      "", source, {zoo_settings(source), "", "", {}}, {}, fs::canonical(data_folder() / "plugins")};
+      "", source, {zoo_settings(source), "", {}, {}}, {}, fs::canonical(data_folder() / "plugins")};
 }
 
-// The variant's id in a build of its configuration alone; "": the only variant.
-std::string variant_in_unit(const tuned_kernel& k, const std::string& point) {
+// The variant's id in a build of its configuration alone, unless it is the only variant.
+std::optional<std::string> variant_in_unit(const tuned_kernel& k, const std::string& point) {
   if (point.empty()) return k.kernel.variant;
   const std::size_t end = k.kernel.variant.size() - std::min(k.kernel.variant.size(), point.size());
-  return end > 0 ? k.kernel.variant.substr(0, end - 1) : "";
+  if (end == 0) return std::nullopt;
+  return k.kernel.variant.substr(0, end - 1);
 }
 
 // Whether the exported function calls one kernel for both problems: the first problem's.

@@ -205,9 +205,9 @@ class judge_of_files {
     if (!on_plain_problems_) {
       command = fmt::format("runner run {} --plugins {}", shell_word(options_.problems),
                             shell_word(name));
-      if (!how_.baseline.empty()) command += ',' + shell_word(how_.baseline);
-    } else if (!how_.baseline.empty()) {
-      command += " --baseline " + shell_word(how_.baseline);
+      if (how_.baseline) command += ',' + shell_word(*how_.baseline);
+    } else if (how_.baseline) {
+      command += " --baseline " + shell_word(*how_.baseline);
     }
     command += " --verify " + how_.tier;
     if (!options_.device.empty()) command += " --device " + shell_word(options_.device);

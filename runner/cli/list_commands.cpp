@@ -136,7 +136,7 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
   for (const auto& [name, value] : d.facts) line(name, value);
   if (d.abi.kind == KZOO_CUDA) {
     const devices::nvml monitor(d.pci_bus_id);
-    line("now", monitor.absent().empty() ? to_string(monitor.read()) : monitor.absent());
+    line("now", monitor.absent() ? *monitor.absent() : to_string(monitor.read()));
   }
   if (!peaks) return line("peaks", "not measured: runner devices --measure --device " + d.id);
   line("peaks", fmt::format("measured {}, {}", peaks->measured, setup::peaks_file(d).string()));

@@ -49,15 +49,15 @@ class watched_folder {
   // Returns after a save, followed by a quiet moment. Throws interrupt::interrupted.
   void wait() const {
     constexpr int kQuietMs = 50;  // an editor may write more than once
-    while (!happens_within(-1)) continue;
+    while (!happens_within(std::nullopt)) continue;
     while (happens_within(kQuietMs)) continue;
   }
 
  private:
-  // Whether a file changes within this time; -1: no limit.
-  bool happens_within(int milliseconds) const {
+  // Whether a file changes within this time. Without one, waits until a file does.
+  bool happens_within(std::optional<int> milliseconds) const {
     std::array<pollfd, 2> ends{pollfd{events_.fd(), POLLIN, 0}, pollfd{interrupt::fd(), POLLIN, 0}};
-    const int ready = poll(ends.data(), ends.size(), milliseconds);
+    const int ready = poll(ends.data(), ends.size(), milliseconds.value_or(-1));
     interrupt::check();
     if (ready <= 0) return false;
     std::array<char, 4096> events;  // read only to empty the queue

@@ -182,6 +182,6 @@ std::string visible_alone(std::string_view ours, int ordinal);
 
 // Hides the GPUs that a worker does not need: "CUDA_VISIBLE_DEVICES=…"; "" for the CPU, and if no
 // other GPU is visible.
-std::string hiding_all_but(const results::device& d);
+std::optional<std::string> hiding_all_but(const results::device& d);
 
 }  // namespace kzoo::client

@@ -75,7 +75,7 @@ class shared_matrices final : public devices::host_memory {
   // Notes that the worker wrote to the input at its address `at`.
   void note_write(std::uintptr_t at, std::int64_t offset) {
     for (auto& [begin, of] : allocations_)
-      if (at >= of.there && at < of.there + of.bytes && of.written < 0) of.written = offset;
+      if (at >= of.there && at < of.there + of.bytes && !of.written) of.written = offset;
   }
 
   void* allocate(std::size_t bytes, const devices::surroundings& around) override {
@@ -116,10 +116,11 @@ class shared_matrices final : public devices::host_memory {
     }
   }
   void set_read_only(void*, bool) override {}  // the worker's mappings of inputs are read-only
-  std::int64_t take_noted_write(const void* memory) override {
+  std::optional<std::int64_t> take_noted_write(const void* memory) override {
     const auto found = allocations_.find(
         const_cast<std::byte*>(static_cast<const std::byte*>(memory)));  // NOLINT: a key
-    return found == allocations_.end() ? -1 : std::exchange(found->second.written, -1);
+    if (found == allocations_.end()) return std::nullopt;
+    return std::exchange(found->second.written, std::nullopt);
   }
 
  private:
@@ -127,7 +128,7 @@ class shared_matrices final : public devices::host_memory {
     process::shared_pages::part pages;
     std::size_t bytes = 0;
     std::uintptr_t there = 0;
-    std::int64_t written = -1;
+    std::optional<std::int64_t> written{};
   };
   const std::pair<std::byte* const, shared_matrices::allocation>& holding(const void* here) const {
     const auto* at = static_cast<const std::byte*>(here);
@@ -248,15 +249,15 @@ class process_client final : public plugin_client {
   process_client& operator=(const process_client&) = delete;
 
   void see_only(const results::device& d) override {
-    const std::string setting = hiding_all_but(d);
+    std::optional<std::string> setting = hiding_all_but(d);
     if (setting != hides_others_) leave();  // a process keeps the GPUs that it has seen
-    hides_others_ = setting;
+    hides_others_ = std::move(setting);
     device_ = d.id;
     on_cpu_ = d.abi.kind == KZOO_CPU;
   }
   bool set_schedule(std::uint64_t seed) override {
     leave();
-    schedule_ = seed == 0 ? "" : fmt::format("KZOO_SIM_SCHEDULE={}", seed);
+    schedule_ = seed == 0 ? std::nullopt : std::optional(fmt::format("KZOO_SIM_SCHEDULE={}", seed));
     return true;
   }
   void start() override {
@@ -264,12 +265,10 @@ class process_client final : public plugin_client {
     judge_.reset();  // of the previous worker
     lost_ = nullptr;
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
-    if (!device_.empty() && !on_cpu_)
-      arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
+    if (device_ && !on_cpu_) arguments.push_back(hides_others_ ? kOnlyGpu : *device_);
     process::confinement confined = worker::of_plugins();
     std::vector<std::string> settings;
-    if (const std::string& setting = on_cpu_ ? schedule_ : hides_others_; !setting.empty())
-      settings.push_back(setting);
+    if (const auto& setting = on_cpu_ ? schedule_ : hides_others_) settings.push_back(*setting);
     if (device_code_ && !on_cpu_) {
       confined.writable.push_back(*device_code_);
       settings.push_back("CUDA_CACHE_PATH=" + device_code_->string());
@@ -394,7 +393,7 @@ class process_client final : public plugin_client {
   }
 
   nlohmann::json as_seen_there(nlohmann::json request) const {
-    if (!hides_others_.empty() && request.contains("device")) request["device"] = kOnlyGpu;
+    if (hides_others_ && request.contains("device")) request["device"] = kOnlyGpu;
     return request;
   }
 
@@ -448,9 +447,9 @@ class process_client final : public plugin_client {
   static constexpr const char* kOnlyGpu = "cuda:0";
   static inline std::mutex turns_;  // guards last_ for the clients of all threads
   static inline process_client* last_ = nullptr;
-  std::string device_;        // the device that its processes open first; "": none
-  std::string hides_others_;  // the setting that hides all GPUs but one; "": nothing to hide
-  std::string schedule_;      // the setting of the simulator's seed; "": none
+  std::optional<std::string> device_;        // that its processes open first
+  std::optional<std::string> hides_others_;  // the setting that hides all GPUs but one
+  std::optional<std::string> schedule_;      // the setting of the simulator's seed
   process::output_log log_;
   std::optional<std::filesystem::path> device_code_;
   std::optional<process::child> worker_;
@@ -478,13 +477,14 @@ std::string visible_alone(std::string_view ours, int ordinal) {
   return at < all.size() ? std::string(trimmed(all[at])) : "";
 }
 
-std::string hiding_all_but(const results::device& d) {
-  if (d.abi.kind != KZOO_CUDA) return "";
+std::optional<std::string> hiding_all_but(const results::device& d) {
+  if (d.abi.kind != KZOO_CUDA) return std::nullopt;
   static const std::size_t gpus = devices::list().size() - 1;  // the first device is the CPU
-  if (gpus < 2) return "";
+  if (gpus < 2) return std::nullopt;
   const char* const ours = std::getenv(kVariable);
   const std::string alone = visible_alone(ours == nullptr ? "" : ours, d.abi.ordinal);
-  return alone.empty() ? "" : std::string(kVariable) + '=' + alone;
+  if (alone.empty()) return std::nullopt;
+  return std::string(kVariable) + '=' + alone;
 }
 
 std::unique_ptr<plugin_client> make_process_client(

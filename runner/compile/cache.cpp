@@ -121,9 +121,9 @@ cache::cache() try : folder_(cache_home() / "kernel-zoo" / "plugins"), most_(mos
     input::refuse("", "{}, where compiled plugins are kept, cannot be made; {}", folder_.string(),
                   kElsewhere);
   }
-  if (const std::string why = not_private_because(folder_); !why.empty()) {
+  if (const auto why = not_private_because(folder_)) {
     input::refuse("", "nothing is run from {}, where compiled plugins are kept, since {}; {}",
-                  folder_.string(), why, kElsewhere);
+                  folder_.string(), *why, kElsewhere);
   }
 } catch (const input::invalid& why) {
   throw cannot_compile(why);

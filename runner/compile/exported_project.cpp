@@ -69,9 +69,9 @@ std::string unit_text(const exported_project& p, std::size_t index) {
   std::string text =
       fmt::format("#define kzoo_plugin_v1 {}\n#define KZOO_BUILD_INFO \"exported\"\n",
                   exported_symbol(p, index));
-  if (!u.code.generated.empty()) {
+  if (u.code.generated) {
     static const std::regex kLine(R"(#line [^\n]*\n)");  // of the file here
-    return text + std::regex_replace(u.code.generated, kLine, "");
+    return text + std::regex_replace(*u.code.generated, kLine, "");
   }
   return text + u.code.preamble + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
 }
@@ -112,7 +112,7 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& toolchain
     const fs::path from = u.zoo.empty() ? u.source.parent_path() : u.zoo, to = folder_of(u);
     source::copied_files mine;
     source::add_with_headers(u.source, to / place_of(u), {{from, to}, sdk}, mine);
-    if (!u.code.generated.empty()) of_sdk("kzoo/bare_kernel.hpp", mine);
+    if (u.code.generated) of_sdk("kzoo/bare_kernel.hpp", mine);
     const fs::path launching = sdk.to / "kzoo" / "manifest";
     linked.push_back(std::ranges::any_of(
         mine, [&](const auto& file) { return file.first.parent_path() == launching; }));
@@ -125,7 +125,7 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& toolchain
   }
   files = source::texts_of(copied);
   for (const exported_unit& u : p.units)
-    if (!u.code.generated.empty()) cut_copies(u, copied, files);
+    if (u.code.generated) cut_copies(u, copied, files);
   for (auto& [place, text] : units) source::add_text(place, std::move(text), files);
   return linked;
 }
@@ -308,7 +308,7 @@ std::vector<holes> choice_holes(const std::vector<const exported_choice*>& choic
     const problem& of = c->problem;
     all.push_back({{{"sizes", fmt::format("{}, {}, {}, {}", of.m, of.n, of.k, of.batch)},
                     {"symbol", exported_symbol(p, c->unit)},
-                    {"variant", c->variant.empty() ? "nullptr" : literal(c->variant)},
+                    {"variant", c->variant ? literal(*c->variant) : "nullptr"},
                     {"kernel", literal(c->name)}}});
   }
   return all;

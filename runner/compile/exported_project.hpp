@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ struct exported_unit {
 struct exported_choice {
   kzoo::problem problem;
   std::size_t unit;
-  std::string variant;  // "": the only one
-  std::string name;     // of the kernel, for people
+  std::optional<std::string> variant;  // unless it is the only one
+  std::string name;                    // of the kernel, for people
   kzoo_precision precision;
 };
 

@@ -206,11 +206,11 @@ std::string missing_header_notes(std::string_view file, const std::vector<std::s
 std::string host_code_hints(std::string_view file, const source::needed_code& code,
                             std::string_view compiler_output) {
   std::string text;
-  if (code.open_line > 0) {
+  if (code.open_line) {
     text += fmt::format(
         "{}:{}: note: a bracket in this line has no end, so kernels behind it are not found: close it, "
         "or cut the file here if the rest is host code\n",
-        file, code.open_line);
+        file, *code.open_line);
   }
   for (const source::unmarked_code& u : code.unmarked) {
     if (!is_objected_to(file, u.first_line, u.last_line, compiler_output)) continue;

@@ -53,7 +53,7 @@ struct commands {
 
 // Whether nothing but the device code of a source is compiled.
 bool is_device_code(const source_unit& u, const recipe& toolchain) {
-  return !u.generated.empty() && !u.has_function && !toolchain.launcher.empty();
+  return u.generated && !u.has_function && !toolchain.launcher.empty();
 }
 
 commands commands_for(const fs::path& source, const recipe& toolchain, const source_unit& unit,
@@ -367,7 +367,7 @@ built build_device_code(const commands& c, const recipe& toolchain, const source
   const fs::path folder = scratch.path(), rule = folder / "dependencies",
                  text = (copied.empty() ? folder : write_copies(copied, folder)) / "kzoo_launch.cu",
                  kernels = folder / "kernels.fatbin";
-  write_file(text, u.generated + mark_text(u.kernels));
+  write_file(text, *u.generated + mark_text(u.kernels));
   words compile = c.compile;
   append(compile, {text.string(), "--keep", "--keep-dir", folder.string(), "-MD", "-MF",
                    rule.string(), "-o", kernels.string()});
@@ -431,7 +431,7 @@ source_unit unit_of(const source::description& d, const fs::path& source,
   const experiment::node_table valued_keys =
       d.is_bare ? source::with_values(d.keys, point) : d.keys;
   experiment::table_reader keys(valued_keys, "", report);
-  source_unit u{source::read_build_settings(keys), "", "", {}};
+  source_unit u{source::read_build_settings(keys), "", {}, {}};
   keys.find(source::kTuneKey);
   if (d.is_bare)
     u.kernels = manifest::read_variants(keys, manifest::kernel_origin::source, d.top, report);
@@ -475,13 +475,13 @@ compiled source_plugin(const fs::path& file, const recipe& toolchain, const buil
       commands c = commands_for(source, toolchain, u, asked);
       // A build without a missing header is found only while the header is missing.
       const places known = places_of(source, toolchain);
-      const std::string key =
-          key_of(c, toolchain,
-                 fmt::format("{}{}{}{}{}", text, u.preamble,
-                             with_names(unit_named(source.filename()).generated, known),
-                             fmt::join(cut.missing, "\n"), headers_beside(source, text)),
-                 known);
-      const bool is_bare = !u.generated.empty(), host_code = !is_device_code(u, toolchain);
+      const std::string key = key_of(
+          c, toolchain,
+          fmt::format("{}{}{}{}{}", text, u.preamble,
+                      with_names(unit_named(source.filename()).generated.value_or(""), known),
+                      fmt::join(cut.missing, "\n"), headers_beside(source, text)),
+          known);
+      const bool is_bare = u.generated.has_value(), host_code = !is_device_code(u, toolchain);
       const std::string notes =
           missing_header_notes(file.string(), cut.missing) + function_note(file.string(), u);
       if (auto found = kept.find(key, library, known))
@@ -519,7 +519,7 @@ compiled source_plugin(const fs::path& file, const recipe& toolchain, const buil
         compiled_file =
             folder /
             fs::path("kzoo_launch").replace_extension(is_python ? ".cu" : source.extension());
-        write_file(compiled_file, u.generated);
+        write_file(compiled_file, *u.generated);
       }
       auto [output, includes] = host_code ? build(c, toolchain, compiled_file, u.preamble,
                                                   scratch.path(), library, failed)

@@ -52,10 +52,10 @@ class not_begun {};
 // text that launches the kernel in it.
 struct source_unit {
   source::build_settings settings;
-  std::string preamble;                   // before the source, where the values are macros
-  std::string generated;                  // the text of a plugin; "": the source itself
-  manifest::described_kernels kernels{};  // that the generated text launches
-  bool has_function = false;              // a function of the source launches them
+  std::string preamble;                    // before the source, where the values are macros
+  std::optional<std::string> generated{};  // the text of a plugin, if not the source itself
+  manifest::described_kernels kernels{};   // that the generated text launches
+  bool has_function = false;               // a function of the source launches them
 };
 source_unit unit_of(const source::description& d, const std::filesystem::path& source,
                     const results::tuning_point& point);

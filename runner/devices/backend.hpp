@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -35,7 +36,7 @@ class host_memory {
   // Used while a kernel runs; its first write is noted.
   virtual void set_read_only(void* memory, bool read_only) = 0;
   // See backend::take_noted_write().
-  virtual std::int64_t take_noted_write(const void* memory) = 0;
+  virtual std::optional<std::int64_t> take_noted_write(const void* memory) = 0;
 };
 
 // A device operation failed; what() has the driver's or the runtime's error text.
@@ -116,8 +117,8 @@ class backend {
   // For each buffer, the words that no longer hold what fill() wrote.
   virtual std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) = 0;
   // Byte offset of a kernel's first write to an input while it was read-only, even if the kernel
-  // has restored the contents. -1: no write, or the device has no read-only memory.
-  virtual std::int64_t take_noted_write(const void* memory) = 0;
+  // has restored the contents. Nothing without a write, or without read-only memory.
+  virtual std::optional<std::int64_t> take_noted_write(const void* memory) = 0;
   // Reads a result that a kernel wrote into a buffer filled by fill(). Equal words have equal
   // digests (data::digest_term) on every device.
   virtual data::reading read(const void* buffer, const data::matrix& x) = 0;
@@ -138,8 +139,8 @@ class backend {
 
   // The stream that plugins receive; null on the CPU.
   virtual void* stream() = 0;
-  // Returns and clears an error of earlier work; "": none.
-  virtual std::string pending_error() = 0;
+  // Returns and clears an error of earlier work.
+  virtual std::optional<std::string> pending_error() = 0;
   // The longest time in ms for which another process had the device; 0 on the CPU.
   virtual double longest_pause_ms() = 0;
   // Restores limits that all kernels of this process share. Returns the changes; "": none.

@@ -17,6 +17,7 @@
 #include <limits>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -230,7 +231,7 @@ class own_memory final : public host_memory {
   void set_read_only(void* memory, bool read_only) override {
     devices::set_read_only(memory, read_only);
   }
-  std::int64_t take_noted_write(const void* memory) override {
+  std::optional<std::int64_t> take_noted_write(const void* memory) override {
     return devices::take_noted_write(memory);
   }
 };
@@ -321,7 +322,7 @@ class cpu_backend final : public backend {
     return all;
   }
 
-  std::int64_t take_noted_write(const void* memory) override {
+  std::optional<std::int64_t> take_noted_write(const void* memory) override {
     return memory_.take_noted_write(memory);
   }
 
@@ -351,7 +352,7 @@ class cpu_backend final : public backend {
   }
 
   void* stream() override { return nullptr; }
-  std::string pending_error() override { return {}; }
+  std::optional<std::string> pending_error() override { return std::nullopt; }
   double longest_pause_ms() override { return 0; }
   std::string restore_limits() override { return {}; }
   std::int64_t free_memory() override { return std::numeric_limits<std::int64_t>::max(); }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <optional>
 
 #include <algorithm>
 #include <charconv>
@@ -15,21 +16,20 @@
 namespace kzoo::devices {
 namespace {
 
-// The value of a line "key : value" in a /proc file; "": none.
-std::string proc_value(const char* file, std::string_view key) {
+// The value of a line "key : value" in a /proc file.
+std::optional<std::string> proc_value(const char* file, std::string_view key) {
   for (const std::string& line : lines_of(content_of(file))) {
     const auto colon = line.find(':');
     if (line.starts_with(key) && colon != std::string::npos)
       return std::string(trimmed(std::string_view(line).substr(colon + 1)));
   }
-  return "";
+  return std::nullopt;
 }
 
 results::device cpu_device() {
   results::device d;
   d.id = "cpu";
-  d.name = proc_value("/proc/cpuinfo", "model name");
-  if (d.name.empty()) d.name = "CPU";
+  d.name = proc_value("/proc/cpuinfo", "model name").value_or("CPU");
   const unsigned threads = hardware_threads();
   d.abi = {.struct_size = sizeof(kzoo_device),
            .kind = KZOO_CPU,
@@ -99,7 +99,7 @@ void check_one_model(const std::vector<results::device>& all) {
 
 std::uint64_t free_memory(const results::device& d) {
   if (d.abi.kind == KZOO_CUDA) return free_cuda_memory(d.abi.ordinal);
-  const std::string available = proc_value("/proc/meminfo", "MemAvailable");
+  const std::string available = proc_value("/proc/meminfo", "MemAvailable").value_or("");
   std::uint64_t kilobytes = 0;
   std::from_chars(available.data(), available.data() + available.size(), kilobytes);
   return kilobytes == 0 ? d.memory_bytes : kilobytes * 1024;

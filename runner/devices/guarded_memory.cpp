@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <optional>
 
 #include <algorithm>
 #include <array>
@@ -170,9 +171,10 @@ void set_read_only(const void* memory, bool read_only) {
     static_cast<void>(*reinterpret_cast<const volatile char*>(at));
 }
 
-std::int64_t take_noted_write(const void* memory) {
+std::optional<std::int64_t> take_noted_write(const void* memory) {
   block* const b = find(memory);
-  return b == nullptr ? -1 : b->written.exchange(-1);
+  const std::int64_t at = b == nullptr ? -1 : b->written.exchange(-1);
+  return at < 0 ? std::nullopt : std::optional(at);
 }
 
 }  // namespace kzoo::devices

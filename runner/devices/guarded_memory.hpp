@@ -27,7 +27,7 @@ bool release_guarded(void* memory);
 
 // `memory`: an address in it. Ignores memory of another kind.
 void set_read_only(const void* memory, bool read_only);
-// Offset of the first write while it was read-only, since the last call; -1: none.
-std::int64_t take_noted_write(const void* memory);
+// Offset of the first write while it was read-only, since the last call.
+std::optional<std::int64_t> take_noted_write(const void* memory);
 
 }  // namespace kzoo::devices

@@ -216,7 +216,7 @@ std::string how_to_lock(const std::string& pci_bus_id, double highest_mhz) {
 }
 
 power_meter::power_meter(const nvml& device) : device_(device) {
-  if (!device.absent().empty()) return;
+  if (device.absent()) return;
   reader_ = std::jthread([this](const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kPause{5};
     for (; !stop.stop_requested(); std::this_thread::sleep_for(kPause)) read();

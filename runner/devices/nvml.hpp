@@ -25,9 +25,9 @@ class nvml {
   nvml(const nvml&) = delete;
   nvml& operator=(const nvml&) = delete;
 
-  // Why nothing can be read; "": it can.
-  const std::string& absent() const { return absent_; }
-  // The current conditions; all absent if absent() is not "".
+  // Why nothing can be read, if so.
+  const std::optional<std::string>& absent() const { return absent_; }
+  // The current conditions; all absent if nothing can be read.
   results::conditions read() const;
   // The power of read() alone.
   std::optional<double> watts() const;
@@ -42,7 +42,7 @@ class nvml {
   struct session;
 
   std::unique_ptr<session> session_;
-  std::string absent_;
+  std::optional<std::string> absent_;
 };
 
 // Detects whether a GPU's clock is locked, as by nvidia-smi --lock-gpu-clocks. NVML cannot query

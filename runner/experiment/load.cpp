@@ -352,10 +352,10 @@ fs::path find_file(const std::string& name, const std::vector<fs::path>& config_
     looked += fmt::format("\n  {}{}", candidate.string(), note);
   }
   const std::vector<std::string> known = known_experiments(config_path);
-  const std::string close = input::nearest(fs::path(name).stem().string(), known);
+  const auto close = input::nearest(fs::path(name).stem().string(), known);
   std::string hint;
-  if (!close.empty())
-    hint = fmt::format("\ndid you mean 'experiments/{}.toml'?", close);
+  if (close)
+    hint = fmt::format("\ndid you mean 'experiments/{}.toml'?", *close);
   else if (!known.empty())
     hint = fmt::format("\navailable experiments: {}", fmt::join(known, ", "));
   input::refuse(name, "there is no such experiment file; looked at{}{}", looked, hint);

@@ -101,11 +101,11 @@ std::string in_quotes(std::string_view text, char quote) {
   return result + quote;
 }
 
-std::string nearest(std::string_view found, const std::vector<std::string>& known) {
+std::optional<std::string> nearest(std::string_view found, const std::vector<std::string>& known) {
   constexpr std::size_t kLongest = 100, kShortestPrefix = 3;
-  if (found.empty() || found.size() > kLongest) return "";
+  if (found.empty() || found.size() > kLongest) return std::nullopt;
   const std::string word = lower(found);
-  std::string best;
+  std::optional<std::string> best;
   std::size_t best_distance = std::string::npos;
   for (const std::string& candidate : known) {
     const std::string other = lower(candidate);
@@ -123,8 +123,8 @@ std::string nearest(std::string_view found, const std::vector<std::string>& know
 }
 
 std::string did_you_mean(std::string_view found, const std::vector<std::string>& known) {
-  const std::string word = nearest(found, known);
-  return word.empty() ? "" : fmt::format("; did you mean '{}'?", word);
+  const auto word = nearest(found, known);
+  return word ? fmt::format("; did you mean '{}'?", *word) : "";
 }
 
 diagnostics::diagnostics(std::string file, std::string_view text)

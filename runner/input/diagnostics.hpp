@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -73,8 +74,8 @@ template <class Where, class First, class... Rest>
 // The text in quotes, shortened if long, with control characters escaped: safe for a terminal.
 std::string in_quotes(std::string_view text, char quote = '"');
 
-// The known word with the smallest edit distance to `found`, ignoring case; "": none is close.
-std::string nearest(std::string_view found, const std::vector<std::string>& known);
+// The known word with the smallest edit distance to `found`, ignoring case, if one is close.
+std::optional<std::string> nearest(std::string_view found, const std::vector<std::string>& known);
 // "; did you mean 'x'?", or "" when no known word is close.
 std::string did_you_mean(std::string_view found, const std::vector<std::string>& known);
 

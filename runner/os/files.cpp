@@ -31,10 +31,11 @@ namespace fs = std::filesystem;
   throw not_written(fmt::format("{} cannot be written: {}", file.string(), why));
 }
 
-std::string others_who_can_write(const struct stat& status) {
+std::optional<std::string> others_who_can_write(const struct stat& status) {
   if ((status.st_mode & S_IWOTH) != 0) return "every user";
   const bool own_group = status.st_gid == geteuid() && status.st_uid == geteuid();
-  return (status.st_mode & S_IWGRP) != 0 && !own_group ? "its group" : "";
+  if ((status.st_mode & S_IWGRP) != 0 && !own_group) return "its group";
+  return std::nullopt;
 }
 
 constexpr const char* kPrefix = "kernel-zoo-";
@@ -153,12 +154,13 @@ void replace_file(const fs::path& file, std::string_view text) {
   fail(file, fault.message());
 }
 
-std::string others_who_can_write(const fs::path& path) {
+std::optional<std::string> others_who_can_write(const fs::path& path) {
   struct stat status {};
-  return stat(path.c_str(), &status) == 0 ? others_who_can_write(status) : "";
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return others_who_can_write(status);
 }
 
-std::string not_private_because(const fs::path& folder) {
+std::optional<std::string> not_private_because(const fs::path& folder) {
   const fs::path real = fs::canonical(folder);
   for (fs::path at = real;; at = at.parent_path()) {
     struct stat status {};
@@ -166,11 +168,10 @@ std::string not_private_because(const fs::path& folder) {
     if (status.st_uid != geteuid() && (at == real || status.st_uid != 0)) {
       return fmt::format("{} belongs to another user (uid {})", at.string(), status.st_uid);
     }
-    const std::string others = others_who_can_write(status);
+    const auto others = others_who_can_write(status);
     const bool only_their_own = at != real && (status.st_mode & S_ISVTX) != 0;
-    if (!others.empty() && !only_their_own)
-      return fmt::format("{} can write to {}", others, at.string());
-    if (at == at.root_path()) return "";
+    if (others && !only_their_own) return fmt::format("{} can write to {}", *others, at.string());
+    if (at == at.root_path()) return std::nullopt;
   }
 }
 

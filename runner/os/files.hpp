@@ -39,12 +39,12 @@ void write_file(const std::filesystem::path& file, std::string_view text);
 // Like write_file(), but atomic: readers find the whole old or the whole new text.
 void replace_file(const std::filesystem::path& file, std::string_view text);
 
-// "every user", "its group", or "": only the owner. A group numbered as its user has no others.
-std::string others_who_can_write(const std::filesystem::path& path);
+// "every user" or "its group", if not only the owner. A group numbered as its user has no others.
+std::optional<std::string> others_who_can_write(const std::filesystem::path& path);
 
-// Why other users may control the folder's contents; "": they cannot. Then it and all folders above
-// belong to this user or root, and others can write nothing, or only their own files (sticky bit).
-std::string not_private_because(const std::filesystem::path& folder);
+// Why other users may control the folder's contents. Nothing: it and all folders above belong to
+// this user or root, and others can write nothing, or only their own files (sticky bit).
+std::optional<std::string> not_private_because(const std::filesystem::path& folder);
 
 // A new folder, which exists as long as the object, unless it is renamed.
 class temporary_folder {

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -249,7 +250,7 @@ class report_folder {
 
  private:
   temporary_folder own_;
-  fs::path asked_;  // by the user; empty: no report was asked for
+  std::optional<fs::path> asked_;  // by the user
   bool replaces_ = false;
 };
 
@@ -273,12 +274,12 @@ report_folder::report_folder(std::vector<std::string>& arguments) {
 }
 
 std::string report_folder::put_in_place(const std::string& report) const {
-  if (asked_.empty()) return report;
+  if (!asked_) return report;
   // The kernel wrote anything else in the folder.
   for (const char* ending : {"", ".ncu-rep"}) {
-    const fs::path name = asked_.filename().string() + ending, written = own_.path() / name;
+    const fs::path name = asked_->filename().string() + ending, written = own_.path() / name;
     if (fs::symlink_status(written).type() != fs::file_type::regular) continue;
-    const fs::path place = asked_.parent_path() / name;
+    const fs::path place = asked_->parent_path() / name;
     if (fs::exists(fs::symlink_status(place)) && !replaces_) {
       throw no_counters(fmt::format(
           "{} is there already; give ncu -f to replace it, or another name", place.string()));
@@ -287,7 +288,7 @@ std::string report_folder::put_in_place(const std::string& report) const {
     fs::copy_file(written, place);
   }
   const fs::path named = report;
-  return named.parent_path() == own_.path() ? (asked_.parent_path() / named.filename()).string()
+  return named.parent_path() == own_.path() ? (asked_->parent_path() / named.filename()).string()
                                             : report;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 
 namespace kzoo::results::status {
@@ -10,13 +11,13 @@ namespace {
 
 struct entry {
   kzoo::verdict verdict;
-  std::string_view check;  // "": any
+  std::optional<std::string_view> check;  // if not all
   std::string_view word;
 };
 
 // The first match counts. docs/judging.md has the same table.
 constexpr std::array kWords{
-    entry{verdict::pass, "", kPassed},
+    entry{verdict::pass, {}, kPassed},
     entry{verdict::wrong, step::kStream, kRewardHack},
     entry{verdict::wrong, step::kUnfinished, kRewardHack},
     entry{verdict::wrong, step::kKept, kRewardHack},
@@ -24,23 +25,23 @@ constexpr std::array kWords{
     entry{verdict::wrong, step::kClock, kRewardHack},
     entry{verdict::wrong, step::kNeighbours, kRewardHack},
     entry{verdict::wrong, step::kLeak, kRuntimeError},
-    entry{verdict::wrong, "", kIncorrect},
-    entry{verdict::impossible_time, "", kRewardHack},
+    entry{verdict::wrong, {}, kIncorrect},
+    entry{verdict::impossible_time, {}, kRewardHack},
     entry{verdict::crashed, step::kChannel, kRewardHack},
-    entry{verdict::crashed, "", kRuntimeError},
-    entry{verdict::hung, "", kTimeout},
+    entry{verdict::crashed, {}, kRuntimeError},
+    entry{verdict::hung, {}, kTimeout},
     entry{verdict::error, step::kCode, kRewardHack},
-    entry{verdict::error, "", kRuntimeError},
+    entry{verdict::error, {}, kRuntimeError},
     entry{verdict::unsupported, step::kPrecision, kIncorrectDtype},
-    entry{verdict::unsupported, "", kUnsupported},
-    entry{verdict::unavailable, "", kRuntimeError},
+    entry{verdict::unsupported, {}, kUnsupported},
+    entry{verdict::unavailable, {}, kRuntimeError},
 };
 
 }  // namespace
 
 std::string_view of(verdict v, std::string_view check) {
   const auto fits = [&](const entry& e) {
-    return e.verdict == v && (e.check.empty() || e.check == check);
+    return e.verdict == v && (!e.check || e.check == check);
   };
   return std::ranges::find_if(kWords, fits)->word;
 }

@@ -42,11 +42,11 @@ void plugin_discovery::add_file(plugin_file file) {
 }
 
 void plugin_discovery::check_permissions(const fs::path& folder) {
-  const std::string others = others_who_can_write(folder);
-  if (others.empty()) return;
+  const auto others = others_who_can_write(folder);
+  if (!others) return;
   warnings_.push_back(fmt::format(
       "{} can write to the plugin folder {}, and so run code as you; chmod go-w prevents that",
-      others, folder.string()));
+      *others, folder.string()));
 }
 
 void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {

@@ -200,7 +200,7 @@ std::optional<roofline::peaks> peaks_of(const results::device& d,
 
 devices::clock_lock measure_clock_lock(const results::device& d) {
   const devices::nvml monitor(d.pci_bus_id);
-  if (!monitor.absent().empty()) return devices::unknown_clock_lock(monitor.absent());
+  if (monitor.absent()) return devices::unknown_clock_lock(*monitor.absent());
   const results::conditions idle = idle_conditions(monitor, d.highest_mhz);
   if (monitor.busy_share().value_or(0) > 0)
     return devices::unknown_clock_lock("another program uses the device");

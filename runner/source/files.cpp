@@ -231,7 +231,7 @@ std::vector<cut_file> cut_together(const std::vector<std::string>& entries,
     for (unsigned i = before; i < std::min<std::size_t>(before + count, lines.size()); ++i)
       each.code.text += lines[i] + '\n';
     each.code.is_whole = each.code.text == whole + '\n';
-    if (is_here(all.open_line)) each.code.open_line = all.open_line - before;
+    if (all.open_line && is_here(*all.open_line)) each.code.open_line = *all.open_line - before;
     for (const unmarked_code& u : all.unmarked)
       if (is_here(u.first_line))
         each.code.unmarked.push_back({u.name, u.first_line - before, u.last_line - before});

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,8 +54,8 @@ struct unmarked_code {
 struct needed_code {
   std::string text;  // the source; other code is blank, and lines keep their numbers
   std::vector<unmarked_code> unmarked{};
-  unsigned open_line = 0;  // the line of a bracket without an end; 0: none
-  bool is_whole = false;   // nothing is left out
+  std::optional<unsigned> open_line{};  // the line of a bracket without an end
+  bool is_whole = false;                // nothing is left out
 };
 
 // Further changes to the text.

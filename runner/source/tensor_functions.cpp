@@ -65,13 +65,13 @@ bool is_name_of_c(std::string_view name) {
   return std::ranges::count(kNames, name) > 0;
 }
 
-// The argument for a parameter that is no tensor, by its name; "": unknown.
-std::string scalar_called(std::string_view name) {
+// The argument for a parameter that is no tensor, if its name says it.
+std::optional<std::string> scalar_called(std::string_view name) {
   constexpr std::array<std::string_view, 3> kSizes{"M", "N", "K"};
   if (name == "alpha" || name == "beta") return std::string(name);
   std::string upper(name);
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  return std::ranges::count(kSizes, upper) > 0 ? upper : "";
+  return std::ranges::count(kSizes, upper) > 0 ? std::optional(upper) : std::nullopt;
 }
 
 // An argument in a description, by the parameter of the kernel; "…": its name does not say it.
@@ -82,9 +82,9 @@ std::string suggested_argument(token_list parameter) {
   std::string_view name = head.back().text;
   const bool is_pointer = std::ranges::count(head, "*", &token::text) == 1;
   if (!is_pointer) {
-    const std::string scalar = scalar_called(name);
+    const auto scalar = scalar_called(name);
     const bool is_ld = name.size() == 3 && name.starts_with("ld");
-    return !scalar.empty() ? scalar : is_ld ? std::string(name) : "…";
+    return scalar ? *scalar : is_ld ? std::string(name) : "…";
   }
   if (is_name_of_c(name)) return "C";
   for (const std::string_view before : {"d_", "dev_", "d"})
@@ -130,16 +130,16 @@ void give_arguments(const std::vector<parameter>& parameters, tensor_function& f
   std::size_t next = 0;
   for (const parameter& p : parameters) {
     if (p.has_default) break;  // as have those behind it
-    const std::string given = is_matrix(p)  ? in_order[next++]
-                              : p.is_tensor ? std::string(p.name)
-                                            : scalar_called(p.name);
-    if (given.empty()) {
+    const std::optional<std::string> given = is_matrix(p)  ? in_order[next++]
+                                             : p.is_tensor ? std::string(p.name)
+                                                           : scalar_called(p.name);
+    if (!given) {
       f.flaw = fmt::format(
           "its parameter {} is no tensor, has no default value, and is called none of M, N, K, "
           "alpha and beta",
           p.name);
     }
-    f.arguments.push_back(given);
+    f.arguments.push_back(given.value_or(""));
   }
 }
 

@@ -260,7 +260,7 @@ void describe(auto& fields, const judgement& j) {
   const auto judged = [&] {
     const judgement_setting& how = *j.how;
     fields(KZOO_MEMBERS(how, tier), "device", device_name{how.device.id, how.device.name},
-           "baseline", or_null(how.baseline), "precisions", precision_names(f.precisions),
+           KZOO_MEMBERS(how, baseline), "precisions", precision_names(f.precisions),
            KZOO_MEMBERS(f, speedup), "calls", f.libraries, KZOO_MEMBERS(f, not_checked, problems));
   };
   fields.when("tier", j.how != nullptr, judged);

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,8 +51,9 @@ inline constexpr std::string_view kJudgementSchema = "kzoo.judgement/1";
 
 struct judgement_setting {
   results::device device;
-  std::string tier, baseline;  // baseline "": none
-  std::string command;         // repeats the judgement
+  std::string tier;
+  std::optional<std::string> baseline;
+  std::string command;  // repeats the judgement
   double wall_seconds = 0;
 };
 

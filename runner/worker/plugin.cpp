@@ -214,12 +214,12 @@ std::vector<std::string> loaded_plugin::product_libraries() {
 
 namespace {
 
-// Why the file must not be opened (a pipe may block, a device may react); "": it may.
-std::string obstacle_to_opening(const std::filesystem::path& file) {
+// Why the file must not be opened, if so: a pipe may block, a device may react.
+std::optional<std::string> obstacle_to_opening(const std::filesystem::path& file) {
   using std::filesystem::file_type;
   std::error_code fault;
   switch (std::filesystem::status(file, fault).type()) {
-    case file_type::regular: return "";
+    case file_type::regular: return std::nullopt;
     case file_type::not_found: return "there is no such file, or its name is not UTF-8";
     case file_type::directory: return "is a directory, not a library";
     case file_type::fifo: return "is a named pipe, not a library";
@@ -238,8 +238,8 @@ bool is_named(const char* id) {
          is_identifier(id);
 }
 
-// Why a descriptor cannot be used; "": it can.
-std::string flaw_in(const kzoo_plugin& p) {
+// Why a descriptor cannot be used, if it cannot.
+std::optional<std::string> flaw_in(const kzoo_plugin& p) {
   if (p.struct_size < sizeof(kzoo_plugin)) {
     return fmt::format("its kzoo_plugin has {} bytes, but version {} of the ABI has {}",
                        p.struct_size, KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
@@ -279,14 +279,14 @@ std::string flaw_in(const kzoo_plugin& p) {
       return fmt::format("variant '{}' lacks one of its five functions", v.id);
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace
 
 library::library(const std::filesystem::path& file) : handle_(*new boost::dll::shared_library) {
   namespace dll = boost::dll;
-  if (const std::string why = obstacle_to_opening(file); !why.empty()) throw unusable(why);
+  if (const auto why = obstacle_to_opening(file)) throw unusable(*why);
   try {
     handle_.load(std::filesystem::absolute(file),
                  dll::load_mode::rtld_now | dll::load_mode::rtld_local);
@@ -310,8 +310,8 @@ library::library(const std::filesystem::path& file) : handle_(*new boost::dll::s
                     KZOO_PLUGIN_SYMBOL_NAME));
   }
   plugin_ = &handle_.get<const kzoo_plugin>(KZOO_PLUGIN_SYMBOL_NAME);
-  if (const std::string flaw = flaw_in(*plugin_); !flaw.empty())
-    throw unusable("has a descriptor that cannot be used: " + flaw);
+  if (const auto flaw = flaw_in(*plugin_))
+    throw unusable("has a descriptor that cannot be used: " + *flaw);
 }
 
 const kzoo_variant& library::variant(std::uint32_t index) const {
@@ -399,12 +399,13 @@ void loaded_code::add(const std::string& file, const dl_phdr_info& library) {
   }
 }
 
-std::string loaded_code::changed() const {
+std::optional<std::string> loaded_code::changed() const {
   const auto differs = [](const part& p) {
     return std::memcmp(p.loaded.data(), p.original.data(), p.loaded.size()) != 0;
   };
   const auto found = std::ranges::find_if(parts_, differs);
-  return found == parts_.end() ? "" : found->library;
+  if (found == parts_.end()) return std::nullopt;
+  return found->library;
 }
 
 }  // namespace kzoo::worker

@@ -65,8 +65,8 @@ class loaded_code {
  public:
   loaded_code();
 
-  // The library whose code has changed; "": none. Takes less than a millisecond.
-  std::string changed() const;
+  // A library whose code has changed. Takes less than a millisecond.
+  std::optional<std::string> changed() const;
 
  private:
   struct part {

@@ -171,8 +171,8 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
 }
 
 run_report prepared_kernel::run(const run_request& how) {
-  if (const std::string left = backend_.pending_error(); !left.empty()) {
-    throw refusal{"error", "an error was pending before the kernel was launched: " + left};
+  if (const auto left = backend_.pending_error()) {
+    throw refusal{"error", "an error was pending before the kernel was launched: " + *left};
   }
   // The first launch may load code, which synchronizes the device: an unusual run.
   if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
@@ -343,8 +343,8 @@ void prepared_kernel::profile(int warmup) {
 void prepared_kernel::destroy() {
   destroy_instance();
   backend_.synchronize();
-  if (const std::string error = backend_.pending_error(); !error.empty()) {
-    throw refusal{"error", "left an error behind: " + error};
+  if (const auto error = backend_.pending_error()) {
+    throw refusal{"error", "left an error behind: " + *error};
   }
 }
 
@@ -368,8 +368,8 @@ void prepared_kernel::call_plugin() {
     throw;
   }
   mark_redzones(false);
-  if (const std::string error = backend_.pending_error(); !error.empty()) {
-    throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
+  if (const auto error = backend_.pending_error()) {
+    throw refusal{"error", "launch failed, and the plugin did not say so: " + *error};
   }
 }
 
@@ -412,8 +412,8 @@ changes prepared_kernel::changes_from(std::span<const data::changes> each) {
 }
 
 std::int64_t prepared_kernel::restored(const device_matrix& x, const data::changes& found) {
-  const std::int64_t at = backend_.take_noted_write(x.words());
-  return at < 0 || found.any() ? -1 : at / static_cast<std::int64_t>(type_size(x.spec().type));
+  const auto at = backend_.take_noted_write(x.words());
+  return !at || found.any() ? -1 : *at / static_cast<std::int64_t>(type_size(x.spec().type));
 }
 
 void prepared_kernel::copy_result(const std::vector<std::int64_t>& rows) {

@@ -130,12 +130,13 @@ json session::free_memory() {
 }
 
 void session::check_own_code() const {
-  const std::string changed = own_code_ == nullptr ? "" : own_code_->changed();
-  if (changed.empty()) return;
+  if (own_code_ == nullptr) return;
+  const auto changed = own_code_->changed();
+  if (!changed) return;
   throw refusal{"error",
                 fmt::format("changed the code of {} in its process: neither its times nor "
                             "its results can be trusted",
-                            changed),
+                            *changed),
                 step::kCode};
 }
 

@@ -119,9 +119,9 @@ class calls {
     plugin_.run(slot);
     json reply = json::object();
     for (const void* input : inputs_.at(slot)) {
-      const std::int64_t written = devices::take_noted_write(input);
-      if (written < 0) continue;
-      reply["writes"].push_back({number_of(input), written});
+      const auto written = devices::take_noted_write(input);
+      if (!written) continue;
+      reply["writes"].push_back({number_of(input), *written});
       devices::set_read_only(input, true);
     }
     return reply;

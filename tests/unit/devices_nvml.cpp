@@ -31,7 +31,7 @@ constexpr double kHighest = 1980;
 
 TEST_CASE("NVML's values are converted to units, its bits to names", "[devices]") {
   const nvml monitor(kAddress, kzoo::test::fake_nvml());
-  CHECK(monitor.absent().empty());
+  CHECK_FALSE(monitor.absent());
   const conditions now = monitor.read();
   CHECK(now.sm_mhz == 990);
   CHECK(now.memory_mhz == 3201);
@@ -118,7 +118,7 @@ TEST_CASE("the driver reports a GPU's conditions", "[devices][.gpu]") {
   kzoo::test::needs_gpu();
   const kzoo::results::device gpu = kzoo::devices::find("cuda:0");
   const nvml monitor(gpu.pci_bus_id);
-  REQUIRE(monitor.absent().empty());
+  REQUIRE_FALSE(monitor.absent());
   const conditions now = monitor.read();
   INFO(to_string(now));
   REQUIRE(now.sm_mhz);

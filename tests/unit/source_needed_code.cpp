@@ -56,7 +56,7 @@ int main(int argc, char** argv) try {
   for (const char* gone :
        {"launch", "unroll", "handle", "matrix", "torch", "PYBIND", "main", "catch"})
     CHECK_THAT(found.text, !ContainsSubstring(gone));
-  CHECK(found.open_line == 0);
+  CHECK_FALSE(found.open_line);
   CHECK(found.unmarked.empty());
 }
 

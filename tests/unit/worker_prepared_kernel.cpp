@@ -53,7 +53,7 @@ class clocked final : public devices::backend {
       std::span<const devices::filled_buffer> buffers) override {
     return cpu_->find_changes(buffers);
   }
-  std::int64_t take_noted_write(const void* memory) override {
+  std::optional<std::int64_t> take_noted_write(const void* memory) override {
     return cpu_->take_noted_write(memory);
   }
   data::reading read(const void* of, const data::matrix& x) override {
@@ -74,7 +74,7 @@ class clocked final : public devices::backend {
     cpu_->copy_to_device(to, from, bytes);
   }
   void* stream() override { return nullptr; }
-  std::string pending_error() override { return {}; }
+  std::optional<std::string> pending_error() override { return std::nullopt; }
   double longest_pause_ms() override { return 0; }
   std::string restore_limits() override { return {}; }
   std::int64_t free_memory() override { return 0; }

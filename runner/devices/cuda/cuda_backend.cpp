@@ -78,7 +78,7 @@ class cuda_backend final : public backend {
           return cudaSuccess;
         });
   }
-  std::int64_t take_noted_write(const void*) override { return -1; }
+  std::optional<std::int64_t> take_noted_write(const void*) override { return std::nullopt; }
 
   data::reading read(const void* buffer, const data::matrix& x) override {
     judge_.enqueue_reading(buffer, x, stream_);
@@ -117,9 +117,10 @@ class cuda_backend final : public backend {
 
   void* stream() override { return stream_; }
 
-  std::string pending_error() override {
+  std::optional<std::string> pending_error() override {
     const cudaError_t error = cudaGetLastError();
-    return error == cudaSuccess ? std::string{} : cuda::describe(error);
+    if (error == cudaSuccess) return std::nullopt;
+    return cuda::describe(error);
   }
 
   double longest_pause_ms() override {
