@@ -58,10 +58,10 @@ struct architecture {
   double general_block_us;                 // for each that shares the SM
 };
 
-// Measured on an H200: cycles, L2, DRAM (peaks). Fitted to times of candidates on H200s, first 13000
-// on 460 problems, then, near the constants of that fit, 7400 on 200 that were drawn at random: what
-// blocks of tiles take beside FMAs, copies, skinny, rolled, the general kernel. From times of
-// split_fp16: its constants.
+// Measured on an H200: cycles, L2, DRAM (peaks). Fitted to times of candidates on H200s, first
+// 13000 on 460 problems, then, near the constants of that fit, 7400 on 200 that were drawn at
+// random: what blocks of tiles take beside FMAs, copies, skinny, rolled, the general kernel. From
+// times of split_fp16: its constants.
 inline constexpr architecture kHopper{
     .compute_capability = 90,
     .cycles_per_us = 1980,
