@@ -25,51 +25,26 @@
 namespace w4a16 {
 
 // A piece of A in shared memory, in chunks of 16 bytes, each what a lane multiplies a word of 8
-// weights with. Chunk 4 t + w of a row's block of K belongs to word w of lane t; lanes 2 and 3 have
-// theirs of words 0 and 1 behind those of 2 and 3. Rows are an odd number of chunks apart. So the
-// eight lanes that read at a time, of two rows, find theirs in different banks.
+// weights with. Rows are an odd number of chunks apart.
 struct piece_of_a {
   uint4* chunks;
   int row_chunks;
 
-  // Starts to copy so many steps of K, from `step` on; a warp has each row.
+  // Starts to copy so many steps of K, from `step` on; a warp has each row. With zeros in the rest
+  // of the last block of K.
   template <class G>
   __device__ __forceinline__ void copy(const G& g, int step, int steps, int warp, int warps,
                                        kzoo::mbarrier& arrived) const {
-    if (threadIdx.x != 0) return;
     const auto bytes = static_cast<unsigned>(steps) * 2;
+    const int lane = static_cast<int>(threadIdx.x), chunk = steps / 8 + lane;
 #pragma unroll 1
     for (int row = warp; row < g.m; row += warps) {
-      arrived.arrive_and_expect(bytes);
-      kzoo::bulk_load(g.a + row * g.lda + step, chunks + row * row_chunks, bytes, arrived);
-    }
-  }
-  // By all warps, once it has arrived: in the order of weights, with zeros in the rest of the last
-  // block of K. A warp has two blocks of K.
-  __device__ __forceinline__ void put_in_order(int rows, int steps, int warp, int warps) const {
-    constexpr int kAtOnce = 4;
-    const int full = steps / 8, count = kzoo::ceil_div(steps, kBlock) * kChunks;
-    const int pairs = (count + 31) / 32;
-#pragma unroll 1
-    for (int first = warp * 32; first < pairs * 32; first += warps * 32) {
-      const int chunk = first + static_cast<int>(threadIdx.x);
-      const uint4* from = chunks + chunk;
-      uint4* to = chunks + (chunk ^ (chunk / kWordsOfLane & 2));
-#pragma unroll 1
-      for (int row = 0; row < rows; row += kAtOnce) {
-        uint4 values[kAtOnce];
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-          values[i] = chunk < full && row + i < rows ? from[i * row_chunks] : uint4{};
-        }
-        __syncwarp();  // a lane writes where another one has read
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-          if (chunk < count && row + i < rows) to[i * row_chunks] = apart::in_order(values[i]);
-        }
-        from += kAtOnce * row_chunks;
-        to += kAtOnce * row_chunks;
+      uint4* const to = chunks + row * row_chunks;
+      if (lane == 0) {
+        arrived.arrive_and_expect(bytes);
+        kzoo::bulk_load(g.a + row * g.lda + step, to, bytes, arrived);
       }
+      if (chunk < kzoo::ceil_div(steps, kBlock) * kChunks) to[chunk] = uint4{};
     }
   }
 };
@@ -116,15 +91,11 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 1) few_rows_kernel(G g, strips
   const auto place = [&](int number) {
     return piece_of_a{rows + number % kPlaces * g.m * d.row_chunks, d.row_chunks};
   };
-  const auto step_of = [&](int block) { return (before + block) * kBlock; };
-  const auto steps_of_piece = [&](int from) {
-    return min(min(d.piece_size, blocks - from) * kBlock, g.k - step_of(from));
-  };
   const auto copy_piece = [&](int number) {
-    const int from = number * d.piece_size;
+    const int from = number * d.piece_size, step = (before + from) * kBlock;
     if (from >= blocks) return;
-    place(number).copy(g, step_of(from), steps_of_piece(from), warp, d.warps(),
-                       arrived[number % kPlaces]);
+    const int steps = min(min(d.piece_size, blocks - from) * kBlock, g.k - step);
+    place(number).copy(g, step, steps, warp, d.warps(), arrived[number % kPlaces]);
   };
   const int column = group * few_rows_stage::kColumns;
   const int col0 = static_cast<int>(blockIdx.x) * d.columns() + column;
@@ -141,20 +112,19 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 1) few_rows_kernel(G g, strips
     copy_piece(i);
     if (i < Depth) copy(stages[i]);
   }
+  __syncthreads();  // zeros behind A's last steps are there
 
   sums_of_warp<Operands> sums = {};
   int reading = 0, number = 0;
 #pragma unroll 1
   for (int from = 0; from < blocks; from += d.piece_size, ++number) {
     if (number > 0 && d.pieces > kPlaces) {
-      kzoo::fence_async_proxy();
       __syncthreads();  // nobody needs the last piece any more
       copy_piece(number + kPlaces - 1);
     }
     arrived[number % kPlaces].wait(number / kPlaces % 2);
-    place(number).put_in_order(g.m, steps_of_piece(from), warp, d.warps());
-    __syncthreads();
-    // Chunks of words 0 and 1, and of 2 and 3.
+    // What lanes of a row read at a time has to be in other banks: of lanes 2 and 3, words 2 and 3
+    // are first.
     const uint4 *low[Operands], *high[Operands];
 #pragma unroll
     for (int o = 0; o < Operands; ++o) {
@@ -171,11 +141,18 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 1) few_rows_kernel(G g, strips
       few_rows_stage& stage = stages[reading];
       uint4 weights[few_rows_stage::kOfLane];
 #pragma unroll
-      for (int i = 0; i < few_rows_stage::kOfLane; ++i) weights[i] = stage.weights[i][lane];
+      for (int i = 0; i < few_rows_stage::kOfLane; ++i) {
+        const auto* const halves = reinterpret_cast<const uint2*>(&stage.weights[i][lane]);
+        const uint2 first = halves[t / 2], second = halves[1 - t / 2];
+        weights[i] = {first.x, first.y, second.x, second.y};
+      }
       const float4 scales = *reinterpret_cast<const float4*>(&stage.scales[4 * r]);
       sums_of_warp<Operands> products = {};
       multiply<T, apart, 2, Operands>(
-          weights, [&](int word, int o) { return word < 2 ? low[o][word] : high[o][word - 2]; },
+          weights,
+          [&](int word, int o) {
+            return apart::in_order(word < 2 ? low[o][word] : high[o][word - 2]);
+          },
           products);
       __syncwarp();  // all lanes have read their scales
       copy(stage);
