@@ -9,6 +9,7 @@
 #include "os/files.hpp"
 #include "os/output.hpp"
 #include "os/places.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "report/page.hpp"
 #include "results/plugin.hpp"

@@ -11,6 +11,7 @@
 #include "os/parallel.hpp"
 #include "os/places.hpp"
 #include "os/posix.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "results/judgement.hpp"
 #include "run/device_memory.hpp"

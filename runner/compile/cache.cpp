@@ -3,6 +3,7 @@
 #include "experiment/reader.hpp"
 #include "os/files.hpp"
 #include "os/posix.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 
 #include <fmt/format.h>

@@ -7,6 +7,7 @@
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/posix.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "source/files.hpp"
 #include "source/tensor_functions.hpp"

@@ -5,6 +5,7 @@
 #include "os/files.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
 #include "source/description.hpp"

@@ -1,17 +1,14 @@
 #include "os/files.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -116,20 +113,6 @@ std::vector<fs::path> paths_in(const fs::path& folder, std::string_view extensio
 
 std::vector<fs::path> paths_below(const fs::path& folder) {
   return paths_of<fs::recursive_directory_iterator>(folder, "");
-}
-
-std::string sha256(std::string_view bytes) {
-  std::array<unsigned char, 32> hash{};
-  if (EVP_Q_digest(nullptr, "SHA256", nullptr, bytes.data(), bytes.size(), hash.data(), nullptr) !=
-      1)
-    throw std::runtime_error("libcrypto cannot compute SHA-256");
-  return fmt::format("{:02x}", fmt::join(hash, ""));
-}
-
-std::string sha256_of(const fs::path& file) {
-  std::error_code ignored;
-  const bool is_readable = fs::is_regular_file(file, ignored) && access(file.c_str(), R_OK) == 0;
-  return is_readable ? sha256(content_of(file)) : "";
 }
 
 void write_file(const fs::path& file, std::string_view text) {

@@ -22,17 +22,12 @@ class not_written : public std::runtime_error {
 // "" if it cannot be read.
 std::string content_of(const std::filesystem::path& file);
 
-// The paths in a folder, with this extension unless it is "", in order. Those that can be read:
-// never throws for the folder.
+// The paths in a folder, with this extension unless it is "", in order. Never throws for the
+// folder: after its first fault there are no more.
 std::vector<std::filesystem::path> paths_in(const std::filesystem::path& folder,
                                             std::string_view extension = "");
 // The same for the folders in it, too.
 std::vector<std::filesystem::path> paths_below(const std::filesystem::path& folder);
-
-// The SHA-256 of a text, or of a file's content, in hexadecimal digits, as `sha256sum` prints it.
-std::string sha256(std::string_view bytes);
-// "" if the file cannot be read.
-std::string sha256_of(const std::filesystem::path& file);
 
 // Throws not_written.
 void write_file(const std::filesystem::path& file, std::string_view text);

@@ -5,6 +5,7 @@
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/process_table.hpp"
 #include "reference/expected_result.hpp"

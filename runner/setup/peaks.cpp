@@ -5,6 +5,7 @@
 #include "microbenchmarks/measure.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "process/command.hpp"
 #include "storage/documents_json.hpp"

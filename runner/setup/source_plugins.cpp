@@ -10,6 +10,7 @@
 #include "os/output.hpp"
 #include "os/places.hpp"
 #include "os/posix.hpp"
+#include "os/sha256.hpp"
 #include "os/text.hpp"
 #include "report/terminal.hpp"
 #include "source/description.hpp"

@@ -4,6 +4,7 @@
 
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
+#include "os/sha256.hpp"
 #include "storage/cell_json.hpp"
 #include "storage/describe.hpp"
 #include "storage/field.hpp"

@@ -1,4 +1,4 @@
-#include "os/files.hpp"
+#include "os/sha256.hpp"
 
 #include "support/catch.hpp"
 #include "support/program.hpp"
