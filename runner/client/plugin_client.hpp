@@ -180,8 +180,8 @@ std::unique_ptr<plugin_client> make_process_client(
 // empty, the number itself: both processes order the GPUs alike.
 std::string visible_alone(std::string_view ours, int ordinal);
 
-// Hides the GPUs that a worker does not need: "CUDA_VISIBLE_DEVICES=…"; "" for the CPU, and if no
-// other GPU is visible.
+// Hides the GPUs that a worker does not need: "CUDA_VISIBLE_DEVICES=…". Nothing for the CPU, and
+// if no other GPU is visible.
 std::optional<std::string> hiding_all_but(const results::device& d);
 
 }  // namespace kzoo::client

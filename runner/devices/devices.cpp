@@ -7,21 +7,22 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <optional>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 
 namespace kzoo::devices {
 namespace {
 
-// The value of a line "key : value" in a /proc file.
+// The value of a line "key : value" in a /proc file; nothing if it has none.
 std::optional<std::string> proc_value(const char* file, std::string_view key) {
   for (const std::string& line : lines_of(content_of(file))) {
     const auto colon = line.find(':');
-    if (line.starts_with(key) && colon != std::string::npos)
-      return std::string(trimmed(std::string_view(line).substr(colon + 1)));
+    if (!line.starts_with(key) || colon == std::string::npos) continue;
+    const std::string_view value = trimmed(std::string_view(line).substr(colon + 1));
+    if (!value.empty()) return std::string(value);
   }
   return std::nullopt;
 }

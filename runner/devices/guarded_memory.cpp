@@ -3,13 +3,13 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include <optional>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <csignal>
+#include <optional>
 #include <string_view>
 
 namespace kzoo::devices {

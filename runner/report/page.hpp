@@ -38,11 +38,6 @@ inline constexpr std::size_t kWidestProse = 300;
 
 // Appends to a list: "1 pass, 2 wrong".
 void add_item(std::string& list, std::string_view item);
-template <class First, class... Rest>
-void add_item(std::string& list, fmt::format_string<First, Rest...> item, First&& first,
-              Rest&&... rest) {
-  add_item(list, fmt::format(item, std::forward<First>(first), std::forward<Rest>(rest)...));
-}
 
 // The first `most` names: "a, b, c and 2 more".
 std::string some_of(std::vector<std::string> names, std::size_t most);

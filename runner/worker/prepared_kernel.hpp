@@ -36,7 +36,7 @@ inline data::matrix poison_spec(std::size_t bytes) {
   return {KZOO_F32, data::content::poison, 1, cols, cols, kKey};
 }
 
-// The first of the changed elements.
+// The first of the changed elements; -1 if there is none.
 inline std::int64_t first_change(const data::changes& found) {
   if (found.first_inside < 0 || found.first_outside < 0)
     return std::max(found.first_inside, found.first_outside);

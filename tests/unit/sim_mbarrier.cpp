@@ -215,6 +215,14 @@ __global__ void store_elsewhere(float* out, unsigned bytes) {
   out[32 * rank + t] = dynamic[t];
 }
 
+__global__ void store_past_a_boundary() {
+  __shared__ kzoo::mbarrier barrier;
+  auto* dynamic = kzoo::dynamic_shared<float>();
+  init(barrier, 1);
+  kzoo::cluster_sync();
+  kzoo::store_to_block({1, 2, 3, 4}, dynamic + 1, barrier, 0);
+}
+
 __global__ void count_at_barrier(int* count) {
   kzoo::cluster_sync();
   atomicAdd(count, 1);
@@ -373,6 +381,9 @@ TEST_CASE("threads store into other blocks of their cluster", "[sim]") {
   }
   CHECK_THAT(cluster_failure(store_elsewhere, out.data(), 144u),
              ContainsSubstring("mbarrier.wait(0)") && ContainsSubstring("lacks 16 bytes"));
+  CHECK_THAT(cluster_failure(store_past_a_boundary),
+             ContainsSubstring("store_to_block() (sim_mbarrier.cpp:") &&
+                 ContainsSubstring("stores 16 bytes at an address that is no multiple of it"));
 }
 
 TEST_CASE("clusters of many threads have enough stacks", "[sim]") {

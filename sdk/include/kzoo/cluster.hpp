@@ -64,8 +64,9 @@ __device__ __forceinline__ float load_of_block(const float* shared, unsigned ran
 
 // Stores at the address of `shared` (the caller's shared memory, a multiple of 16 bytes) in the
 // shared memory of the cluster's block `rank`, and does not wait. The 16 bytes count towards the
-// current phase of `arrived` in that block; who waits for it sees them. Call cluster_sync() between
-// the barrier's init() and this store. Source: PTX ISA, "st.async".
+// current phase of `arrived` in that block; who waits for it sees them, and that block must wait
+// before it ends. Call cluster_sync() between the barrier's init() and this store. Source: PTX ISA,
+// "st.async".
 __device__ __forceinline__ void store_to_block(const float4& value, float* shared,
                                                mbarrier& arrived, unsigned rank KZOO_AND_HERE) {
 #if defined(__CUDACC__)

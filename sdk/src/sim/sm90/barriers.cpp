@@ -163,6 +163,12 @@ void store_to_block(const void* value, const void* shared, unsigned bytes, std::
   constexpr const char* kWho = "store_to_block()";
   const shared_offset to = offset_or_fail(t, shared, bytes, kWho, where),
                       at = offset_or_fail(t, &barrier, sizeof barrier, kWho, where);
+  if (to % bytes != 0) {
+    t.owner->fail_with(t, [&] {
+      return std::string(kWho) + " (" + place_text(where) + ") stores " + std::to_string(bytes) +
+             " bytes at an address that is no multiple of it";
+    });
+  }
   cta& in = block_of_cluster(t, rank, kWho, where);
   std::memcpy(t.owner->memory(in, to), value, bytes);
   [&]() noexcept {
