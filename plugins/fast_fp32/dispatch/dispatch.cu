@@ -63,8 +63,7 @@ class variant {
       most = std::max(most, kernels::workspace_bytes(same, of, c));
     return most;
   }
-  variant(const kzoo_problem& p, const kzoo_device& d)
-      : kernel_(modelled(p), modelled(d), chosen_for(p, d)) {}
+  variant(const kzoo_problem& p, const kzoo_device& d) : kernel_(fastest(p, d, candidates(p, d))) {}
 
   template <class Gemm>
   void run(const Gemm& g, const kzoo_arguments& args) const {
@@ -79,14 +78,15 @@ class variant {
     if (kBy == by::model && likely.size() > 1) likely.resize(1);
     return likely;
   }
-  static choice chosen_for(const kzoo_problem& p, const kzoo_device& d) {
-    const std::vector<choice> all = candidates(p, d);
-    std::vector<kernels> made;
-    for (const choice& c : all) made.emplace_back(modelled(p), modelled(d), c);
+  static kernels fastest(const kzoo_problem& p, const kzoo_device& d,
+                         const std::vector<choice>& all) {
     static kzoo::trial_choices choices;
-    return all.at(choices.fastest_of(
-        p, all.size(), workspace_bytes(p, d),
-        [&](std::size_t i, const kzoo_arguments& args) { run_on(made[i], p, args); }));
+    std::vector<std::optional<kernels>> made(all.size());
+    const auto make = [&](std::size_t i) -> kernels& {
+      return made[i] ? *made[i] : made[i].emplace(modelled(p), modelled(d), all.at(i));
+    };
+    const auto run = [&](std::size_t i, const kzoo_arguments& args) { run_on(make(i), p, args); };
+    return std::move(make(choices.fastest_of(p, all.size(), workspace_bytes(p, d), run)));
   }
 
   kernels kernel_;

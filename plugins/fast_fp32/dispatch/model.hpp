@@ -66,11 +66,6 @@ class model {
 
   // Empty where nothing can do the problem.
   const std::vector<choice>& candidates() const { return candidates_; }
-  const choice* best() const {
-    const auto less = [](const choice& x, const choice& y) { return x.us < y.us; };
-    const auto least = std::min_element(candidates_.begin(), candidates_.end(), less);
-    return least == candidates_.end() ? nullptr : &*least;
-  }
   // Those that may be the fastest, given the model's errors: the best first, and at most three that
   // differ in how K is divided alone.
   std::vector<choice> likely() const {

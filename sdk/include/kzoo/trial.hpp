@@ -6,8 +6,8 @@
 //
 //   tuned(const kzoo_problem& p, const kzoo_device& d) {
 //     static kzoo::trial_choices choices;
-//     const auto run = [&](std::size_t i, const kzoo_arguments& args) { ...enqueue candidate i...
-//     }; which_ = choices.fastest_of(p, count, workspace_bytes(p, d), run);
+//     const auto run = [&](std::size_t i, const kzoo_arguments& args) { enqueue(i, args); };
+//     which_ = choices.fastest_of(p, count, workspace_bytes(p, d), run);
 //   }
 #pragma once
 
@@ -25,16 +25,16 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo {
 
-// At the peak of an H200 a smaller product takes a tenth of a microsecond, far less than its
-// launch; and checks ask for many of them, each of another shape.
+// At an H200's peak in fp32 a smaller product takes a microsecond, less than its launch; and checks
+// ask for many of them, each of another shape.
 inline bool is_worth_a_trial(const kzoo_problem& p) {
   constexpr double kFewestMultiplications = 1 << 25;  // about 320³
   const auto products = static_cast<double>(std::max<std::int64_t>(1, p.batch));
@@ -110,7 +110,8 @@ class trial {
     check_cuda(cudaDeviceSynchronize(), "filling the matrices");
   }
 
-  // The time of one run, in ms, which finds nothing in the L2.
+  // The time of one run, in ms. The L2 holds zeros, some of which are written back meanwhile: the
+  // same for each candidate.
   template <class Run>  // run(const kzoo_arguments&) enqueues it
   double ms(const Run& run) const {
     const kzoo_arguments args{.struct_size = sizeof(kzoo_arguments),
