@@ -14,8 +14,8 @@ KZOO_PLUGIN("persistent", "One block per SM, clusters with multicast, stores by 
             kzoo::variant<persistent::variant<clustered<128, 256, 4, 2, 1, true>>>(
                 "128x256x64_2x1", "the same in clusters of two; for large matrices"),
             kzoo::variant<persistent::tf32_variant<clustered<64, 128, 8, 1, 1, false, 32>>>(
-                "64x128x32", "64x128x64 for fp32 matrices, multiplied as TF32"),
+                "64x128x32", "one consumer, 8 stages; fp32 matrices as TF32"),
             kzoo::variant<persistent::tf32_variant<clustered<128, 256, 4, 1, 1, false, 32>>>(
-                "128x256x32", "128x256x64 for them"),
+                "128x256x32", "two consumers, 4 stages; fp32 matrices as TF32"),
             kzoo::variant<persistent::tf32_variant<clustered<128, 256, 4, 2, 1, true, 32>>>(
-                "128x256x32_2x1", "128x256x64_2x1 for them"));
+                "128x256x32_2x1", "the same in clusters of two; for large matrices"));
