@@ -47,3 +47,12 @@ TEST_CASE("problems that differ in scalars alone have one choice", "[trial]") {
   added_more.beta = -1;
   CHECK(share_a_choice(added, added_more));
 }
+
+TEST_CASE("the simulator has no speed: no candidate is run, and the likeliest is taken",
+          "[trial]") {
+  kzoo::trial_choices choices;
+  bool has_run = false;
+  const auto run = [&](std::size_t, const kzoo_arguments&) { has_run = true; };
+  CHECK(choices.fastest_of(problem_of(512, 512, 512), 3, 0, run) == 0);
+  CHECK_FALSE(has_run);
+}
