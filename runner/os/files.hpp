@@ -1,6 +1,5 @@
 #pragma once
-// Whole files and their hashes, the user's folders and temporary folders, and which other users can
-// write to them.
+// Whole files, the user's folders and temporary folders, and which other users can write to them.
 
 #include "os/posix.hpp"
 

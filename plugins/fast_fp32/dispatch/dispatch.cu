@@ -14,17 +14,7 @@ template <class Kernel>
 void run_on(const Kernel& kernel, const kzoo_problem& p, const kzoo_arguments& args) {
   const auto if_it_is = [&]<kzoo::layout kLayout>() {
     if (kzoo::layout_of(p) != kLayout) return;
-    const kzoo::gemm<float, kLayout> first{.m = static_cast<int>(p.m),
-                                           .n = static_cast<int>(p.n),
-                                           .k = static_cast<int>(p.k),
-                                           .lda = static_cast<std::ptrdiff_t>(p.lda),
-                                           .ldb = static_cast<std::ptrdiff_t>(p.ldb),
-                                           .ldc = static_cast<std::ptrdiff_t>(p.ldc),
-                                           .a = static_cast<const float*>(args.a),
-                                           .b = static_cast<const float*>(args.b),
-                                           .c = static_cast<float*>(args.c),
-                                           .alpha = static_cast<float>(p.alpha),
-                                           .beta = static_cast<float>(p.beta)};
+    const auto first = kzoo::detail::to_gemm<float, kLayout>(p, args);
     if (p.batch > 1) {
       kernel.run(kzoo::gemm_batch<float, kLayout>{first, static_cast<int>(p.batch),
                                                   static_cast<std::ptrdiff_t>(p.stride_a),
@@ -56,12 +46,7 @@ class variant {
     return candidates(p, d).empty() ? "no kernel has a grid for so many tiles" : nullptr;
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
-    const kzoo_problem same = modelled(p);
-    const kzoo_device of = modelled(d);
-    std::size_t most = 0;
-    for (const choice& c : candidates(p, d))
-      most = std::max(most, kernels::workspace_bytes(same, of, c));
-    return most;
+    return workspace_bytes(p, d, candidates(p, d));
   }
   variant(const kzoo_problem& p, const kzoo_device& d) : kernel_(fastest(p, d, candidates(p, d))) {}
 
@@ -78,6 +63,14 @@ class variant {
     if (kBy == by::model && likely.size() > 1) likely.resize(1);
     return likely;
   }
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d,
+                                     const std::vector<choice>& all) {
+    const kzoo_problem same = modelled(p);
+    const kzoo_device of = modelled(d);
+    std::size_t most = 0;
+    for (const choice& c : all) most = std::max(most, kernels::workspace_bytes(same, of, c));
+    return most;
+  }
   static kernels fastest(const kzoo_problem& p, const kzoo_device& d,
                          const std::vector<choice>& all) {
     static kzoo::trial_choices choices;
@@ -86,7 +79,7 @@ class variant {
       return made[i] ? *made[i] : made[i].emplace(modelled(p), modelled(d), all.at(i));
     };
     const auto run = [&](std::size_t i, const kzoo_arguments& args) { run_on(make(i), p, args); };
-    return std::move(make(choices.fastest_of(p, all.size(), workspace_bytes(p, d), run)));
+    return std::move(make(choices.fastest_of(p, all.size(), workspace_bytes(p, d, all), run)));
   }
 
   kernels kernel_;
