@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kDepths[] = {1, 2, 3, 17, 256, 4096};
 
 float to_bf16(float x) { return bf16_bits_to_float(float_to_bf16_bits(x)); }
+float to_fp16(float x) { return fp16_bits_to_float(float_to_fp16_bits(x)); }
 
 reference::judgement judged_as(kzoo_precision declared, const problem& p, const recipe& how) {
   return reference::judge(reference::expected_result(p), declared, computed(p, how).bytes());
@@ -22,6 +23,17 @@ reference::judgement judged_as(kzoo_precision declared, const problem& p, const 
 recipe with_inputs(float (*rounded)(float)) {
   recipe how;
   how.input = rounded;
+  return how;
+}
+
+template <float (*kRounded)(float)>
+recipe with_sums() {
+  recipe how;
+  how.sum = [](std::span<const float> terms) {
+    float sum = 0;
+    for (float term : terms) sum = kRounded(sum + term);
+    return sum;
+  };
   return how;
 }
 
@@ -108,12 +120,7 @@ TEST_CASE("sums in fp16 are correct where they are declared", "[reference]") {
   for (const element_types& types : {element_types(KZOO_F16), {KZOO_F16, KZOO_F16, KZOO_F32}}) {
     for (const std::int64_t k : kDepths) {
       const problem p = sized(24, 24, k, types);
-      recipe how;
-      how.sum = [](std::span<const float> terms) {
-        float sum = 0;
-        for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
-        return sum;
-      };
+      const recipe how = with_sums<to_fp16>();
       INFO(problem_name(p));
       CHECK(judged_as(KZOO_COMPUTE_FP16_SUMS, p, how).reason == "");
       if (k > 3) CHECK_FALSE(judged_as(KZOO_COMPUTE_FP16, p, how).right);
@@ -191,29 +198,13 @@ TEST_CASE("fill::probe tells sums in bf16 from those in fp16, where they are sma
           "[reference]") {
   problem p = sized(24, 24, 16, KZOO_F16);
   p.data = fill::probe;
-  recipe how;
-  how.sum = [](std::span<const float> terms) {
-    float sum = 0;
-    for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
-    return sum;
-  };
-  CHECK(judged_as(KZOO_COMPUTE_FP16_SUMS, p, how).reason == "");
-  how.sum = [](std::span<const float> terms) {
-    float sum = 0;
-    for (float term : terms) sum = to_bf16(sum + term);
-    return sum;
-  };
-  CHECK_FALSE(judged_as(KZOO_COMPUTE_FP16_SUMS, p, how).right);
+  CHECK(judged_as(KZOO_COMPUTE_FP16_SUMS, p, with_sums<to_fp16>()).reason == "");
+  CHECK_FALSE(judged_as(KZOO_COMPUTE_FP16_SUMS, p, with_sums<to_bf16>()).right);
 }
 
 TEST_CASE("sums of 16-bit elements in bf16 are wrong where C is fp32", "[reference]") {
   problem p = sized(24, 24, 512, {KZOO_BF16, KZOO_BF16, KZOO_F32});
-  recipe how;
-  how.sum = [](std::span<const float> terms) {
-    float sum = 0;
-    for (float term : terms) sum = to_bf16(sum + term);
-    return sum;
-  };
+  const recipe how = with_sums<to_bf16>();
   const reference::judgement j = judged_as(KZOO_COMPUTE_BF16, p, how);
   CHECK_FALSE(j.right);
   CHECK_THAT(j.reason, test::ContainsSubstring("sums are kept in bf16"));
@@ -294,13 +285,7 @@ TEST_CASE("a 16-bit result one ulp beyond its rounding is wrong", "[reference]")
 
 TEST_CASE("sums kept in 16 bits are wrong, with that as likely cause", "[reference]") {
   const problem p = sized(32, 32, 256, KZOO_F16);
-  recipe how;
-  how.sum = [](std::span<const float> terms) {
-    float sum = 0;
-    for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
-    return sum;
-  };
-  const reference::judgement j = judged_as(KZOO_COMPUTE_FP16, p, how);
+  const reference::judgement j = judged_as(KZOO_COMPUTE_FP16, p, with_sums<to_fp16>());
   CHECK_FALSE(j.right);
   CHECK_THAT(j.reason, test::ContainsSubstring("sums are kept in f16"));
 }
@@ -452,19 +437,9 @@ TEST_CASE("fill::probe detects 16-bit sums of 16-bit elements", "[reference]") {
     problem p = sized(24, 24, 2048, type);
     p.data = fill::probe;
     CHECK(judged(p, computed(p)).reason == "");
-    recipe how;
-    how.sum = [](std::span<const float> terms) {
-      float sum = 0;  // in bf16, narrower than any tensor core's sums
-      for (float term : terms) sum = to_bf16(sum + term);
-      return sum;
-    };
-    CHECK_FALSE(judged(p, computed(p, how)).right);
-    how.sum = [](std::span<const float> terms) {
-      float sum = 0;
-      for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
-      return sum;
-    };
-    CHECK_FALSE(judged(p, computed(p, how)).right);
+    // In bf16, sums are narrower than any tensor core's.
+    CHECK_FALSE(judged(p, computed(p, with_sums<to_bf16>())).right);
+    CHECK_FALSE(judged(p, computed(p, with_sums<to_fp16>())).right);
   }
 }
 
