@@ -118,7 +118,7 @@ packed_plugin::packed_plugin() {
     for (const kernel_variant& v : k.instances) {
       const kzoo_signature s{v.type_a, v.type_b, v.type_c, v.precision};
       const auto is_same = [&](const kzoo_signature& known) {
-        return std::memcmp(&known, &s, sizeof s) == 0;  // of another layout
+        return std::memcmp(&known, &s, sizeof s) == 0;  // true if only the layout differs
       };
       if (std::ranges::none_of(k.signatures, is_same)) k.signatures.push_back(s);
     }

@@ -75,7 +75,7 @@ struct thread : thread_view {
   warp_op collective;
   const warp_work* work;  // for warp_op::together
   unsigned mask;
-  unsigned source;      // of a shuffle: the lane
+  unsigned source;      // a shuffle's lane
   std::uint64_t value;  // given to a warp operation, and its result afterwards
   std::source_location where;
   in_flight<async_copy> copies;
@@ -131,7 +131,7 @@ struct cta {
     block_op op{};
     std::source_location where;
     unsigned votes = 0;
-    unsigned result = 0;  // of the last completed barrier
+    unsigned result = 0;  // the last completed barrier's
   } barrier;
   unsigned char* dynamic_shared = nullptr;
   std::vector<unsigned char>
@@ -229,7 +229,7 @@ class block_runner {
   uint3 block_idx_{};
   std::vector<thread> threads_;
   std::vector<cta> all_ctas_;  // as many as any launch had
-  std::span<cta> ctas_;        // of this launch's clusters
+  std::span<cta> ctas_;        // the blocks of this launch's clusters
   cta* entered_ = nullptr;     // the block whose static shared memory is in place
   sm90::cluster_state sm90_;
   copying copying_;
@@ -250,7 +250,7 @@ class block_runner {
   struct free_aligned {
     void operator()(unsigned char* p) const;
   };
-  std::vector<std::unique_ptr<unsigned char, free_aligned>> shared_;  // of each block
+  std::vector<std::unique_ptr<unsigned char, free_aligned>> shared_;  // a block's each
   static_shared static_shared_;
 };
 

@@ -74,7 +74,7 @@ struct job {
 
   std::mutex mutex;  // guards the next two members
   std::uint64_t failed_cluster = 0;
-  std::exception_ptr failure{};  // of the first failed cluster, in grid order
+  std::exception_ptr failure{};  // the first failed cluster's, in grid order
 
   // Whether all clusters have begun.
   bool is_done() const { return failed || next >= count; }

@@ -36,7 +36,7 @@ class schedule {
 
   std::uint64_t state_ = 0;
   bool begins_first_ = false;
-  std::vector<std::uint32_t> priorities_;  // of warps, then of copies
+  std::vector<std::uint32_t> priorities_;  // the warps', then the copies'
   std::vector<std::size_t> order_;         // in which whole warps begin; empty: as numbered
 };
 

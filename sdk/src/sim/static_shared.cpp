@@ -10,7 +10,7 @@
 #include "faults.hpp"
 #include "observer.hpp"
 
-extern "C" const char __ehdr_start __attribute__((visibility("hidden")));  // of this module
+extern "C" const char __ehdr_start __attribute__((visibility("hidden")));  // this module's
 
 namespace kzoo::sim {
 namespace {

@@ -26,7 +26,7 @@ void name_as_in_sources(std::string& name) {
       {"kzoo::sim::small_float<kzoo::sim::bf16_format>", "__nv_bfloat16"}};
   for (const auto& [type, alias] : kTypes)
     for (std::size_t at; (at = name.find(type)) != std::string::npos;) {
-      const bool spaced = name.compare(at + type.size(), 2, " >") == 0;  // of "> >"
+      const bool spaced = name.compare(at + type.size(), 2, " >") == 0;  // part of "> >"
       name.replace(at, type.size() + (spaced ? 1 : 0), alias);
     }
 }

@@ -10,7 +10,7 @@
 #include <kzoo/async_copy.hpp>
 #include <kzoo/mma.hpp>
 
-extern "C" const char __ehdr_start __attribute__((visibility("hidden")));  // of this library
+extern "C" const char __ehdr_start __attribute__((visibility("hidden")));  // this library's
 
 namespace kzoo::sim {
 namespace {

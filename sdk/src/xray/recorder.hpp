@@ -16,7 +16,7 @@ namespace kzoo::sim {
 struct lane_log {
   std::vector<kzoo_xray_event> events;
   std::uintptr_t stack = 0;  // lowest address of the stack that it runs on
-  std::uint8_t flags = 0;    // of the next events
+  std::uint8_t flags = 0;    // the next events' flags
 };
 
 // A place in the code, in bytes from the beginning of the library.

@@ -35,15 +35,15 @@ struct granule {
   here change, read;          // the last write, copy or MMA
   std::uint32_t code = 0;     // its offset in the plugin, if xray has recorded that write
   std::uint16_t writer = 0;   // linear thread index
-  std::uint16_t copies = 0;   // that have not arrived
-  std::uint16_t reads = 0;    // by MMAs that nobody has waited for
+  std::uint16_t copies = 0;   // copies that have not arrived
+  std::uint16_t reads = 0;    // reads by MMAs that nobody has waited for
   std::uint32_t seen = 0;     // hash of the contents that the async proxy has read or written
-  std::uint32_t fences = 0;   // of the block, until then
+  std::uint32_t fences = 0;   // the block's fences until then
 };
 
 struct copy_into_shared {
-  matrix_map map{};                     // of a box
-  const unsigned char* from = nullptr;  // of contiguous bytes
+  matrix_map map{};                     // a box comes from a matrix
+  const unsigned char* from = nullptr;  // contiguous bytes come from here
   unsigned bytes = 0;
   box_place place{};
   cta* in = nullptr;
@@ -56,7 +56,7 @@ struct store_from_shared {
   matrix_map map;
   box_place place;
   shared_offset from;
-  std::uint64_t hash;  // of the tile
+  std::uint64_t hash;  // the tile's
   here where;
 };
 
@@ -70,10 +70,10 @@ struct seen_fragment {
 struct thread_state {
   shared_offset barrier = 0;       // the mbarrier that it waits for
   unsigned parity = 0;             // the phase of it
-  int named_barrier = 0;           // that it waits at
+  int named_barrier = 0;           // the barrier that it waits at
   std::uint64_t fenced = 0;        // the time of its last fence_async_proxy()
-  std::uint64_t instructions = 0;  // of wgmma, so far
-  unsigned registers = 0;          // that it has, or waits for; 0: as many as at the launch
+  std::uint64_t instructions = 0;  // MMAs of wgmma so far
+  unsigned registers = 0;          // registers that it has, or waits for; 0: as at the launch
   unsigned more_registers = 0;     // that it waits for
   here registers_changed;
   std::vector<seen_fragment> fragments;
@@ -84,7 +84,7 @@ struct thread_state {
 struct accumulators {
   int n;
   std::vector<float> values;
-  std::array<float*, 128> owners;  // of each thread: null until it has reached the instruction
+  std::array<float*, 128> owners;  // by thread: null until it has reached the instruction
   here where;
 };
 
@@ -100,7 +100,7 @@ struct warpgroup_step {
   std::shared_ptr<accumulators> sums{};
   std::vector<const unsigned*> fragments{};  // A in registers, and its contents
   std::vector<unsigned> fragment_words{};
-  std::uint64_t hash = 0;  // of operands in shared memory
+  std::uint64_t hash = 0;  // the operands' in shared memory
 };
 
 struct warpgroup_state {
@@ -127,7 +127,7 @@ struct known_barrier {
 };
 
 struct block_state {
-  std::vector<granule> granules;  // of dynamic, then of static shared memory
+  std::vector<granule> granules;  // dynamic, then static shared memory
   std::size_t dynamic_granules = 0;
   std::vector<warpgroup_state> warpgroups;
   std::array<named_barrier_state, 16> named;

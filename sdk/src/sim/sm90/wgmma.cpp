@@ -242,7 +242,7 @@ void issue(thread& t, warpgroup_step& step) {
 // Wavefronts of an operand in shared memory: eight rows of 16 bytes are one, if in different banks.
 unsigned wavefronts_of(std::uint64_t bits, int mn, bool mn_major) {
   constexpr unsigned kRows8 = 8, kBankGroups = 8;
-  std::array<std::array<unsigned char, kBankGroups>, 64> counts{};  // of each chunk of eight lines
+  std::array<std::array<unsigned char, kBankGroups>, 64> counts{};  // by chunk of eight lines
   unsigned sum = 0;
   descriptor::of(bits).for_each_chunk(mn, mn_major, [&](int line, int chunk, unsigned address) {
     auto& banks = counts[static_cast<std::size_t>(chunk)];
