@@ -1,5 +1,6 @@
 #pragma once
-// A plugin from a single source file, compiled as kzoo_add_plugin would.
+// Plugins from a source, compiled as kzoo_add_plugin would: one, or one with a variant for each of
+// many points of its tuning space. Plugins of a CMake project.
 
 #include "compile/cache.hpp"
 #include "manifest/variants.hpp"
@@ -7,7 +8,9 @@
 #include "source/annotations.hpp"
 #include "source/description.hpp"
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -27,7 +30,7 @@ class does_not_compile : public std::runtime_error {
 struct source_cut {
   bool is_cut = false, cuts_headers = false;
   std::vector<std::string> missing{};  // headers
-  std::string output{};                // of the compiler, about these headers
+  std::string output{};                // the compiler's, about these headers
 };
 
 struct compiled {
@@ -40,7 +43,7 @@ struct compiled {
 
 // Build settings of a command line.
 struct build_request {
-  std::vector<std::string> options;        // of the compiler, after those of recipe and source
+  std::vector<std::string> options;        // compiler options, after the recipe's and the source's
   std::vector<std::string> architectures;  // if not empty, instead of recipe's and source's
   // After this time, by steady_seconds(), no compiler starts: not_begun is thrown.
   std::optional<double> deadline{};
@@ -70,5 +73,34 @@ compiled source_plugin(const std::filesystem::path& source, const recipe& toolch
 // A plugin of this name from a text that needs no simulator.
 std::filesystem::path generated_plugin(const std::string& name, const std::string& text,
                                        const recipe& toolchain, const cache& kept);
+
+struct tuned_plugin {
+  std::filesystem::path library;
+  results::tuned_builds builds;
+  std::string output;                // the compiler's warnings on the first point that was compiled
+  bool host_code = false;            // whether some point runs the author's host code
+  std::vector<std::string> missing;  // headers that were not found and are left out
+};
+
+// Shows the progress of compiling, and limits its time.
+struct compile_watch {
+  // Called with the number of points that are done, by one thread at a time.
+  std::function<void(std::size_t done)> progress;
+  // After this time, by steady_seconds(), no point but the first begins.
+  std::optional<double> deadline{};
+};
+
+// Compiles the points, as many at a time as there are cores, and joins them to one library with a
+// variant for each. With a deadline, the order is random, so that the compiled points are spread
+// over the space. Throws does_not_compile if no point compiles.
+tuned_plugin make_tuned_plugin(const std::filesystem::path& source, const recipe& toolchain,
+                               const build_request& asked, const cache& kept,
+                               const std::vector<results::tuning_point>& points,
+                               const compile_watch& watch);
+
+// Builds a folder with a CMakeLists.txt as its author would, but in the cache. Returns its plugins
+// for the recipe's device. Throws does_not_compile with the whole output.
+std::vector<std::filesystem::path> project_plugins(const std::filesystem::path& folder,
+                                                   const recipe& toolchain, const cache& kept);
 
 }  // namespace kzoo::compile

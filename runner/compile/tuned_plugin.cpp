@@ -1,7 +1,6 @@
-#include "compile/tuned_plugin.hpp"
-
 #include "compile/bare_kernel.hpp"
 #include "compile/run_compiler.hpp"
+#include "compile/source_plugin.hpp"
 #include "os/files.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
@@ -28,7 +27,7 @@ using results::tuning_point;
 // The outcome of one point.
 struct attempt {
   std::optional<compiled> made;
-  std::string output;  // of the compiler, where nothing was made
+  std::string output;  // the compiler's, where nothing was made
   bool begun = true;
 };
 

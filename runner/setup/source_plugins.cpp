@@ -1,6 +1,6 @@
 #include "setup/source_plugins.hpp"
 
-#include "compile/tuned_plugin.hpp"
+#include "compile/source_plugin.hpp"
 #include "core/kernel_name.hpp"
 #include "devices/devices.hpp"
 #include "experiment/tuning_space.hpp"
