@@ -51,11 +51,11 @@ process::confinement confined_to(const std::filesystem::path& folder, double sec
 }
 
 // Phrases of errno, signals, compilers, assemblers and linkers.
-struct said {
+struct phrase {
   std::string_view part, meaning;
 };
-constexpr std::array kNoRoom{said{"No space left on device", "the disk is full"},
-                             said{"Disk quota exceeded", "your quota of the disk is used up"}};
+constexpr std::array kNoRoom{phrase{"No space left on device", "the disk is full"},
+                             phrase{"Disk quota exceeded", "your quota of the disk is used up"}};
 constexpr std::string_view kTooLong = "File size limit exceeded";
 constexpr std::array kNoMemory{"out of memory allocating", "virtual memory exhausted",
                                "memory exhausted", "Cannot allocate memory", "std::bad_alloc"};
@@ -65,7 +65,7 @@ bool has_any(const std::string& output, const auto& list) {
   return std::ranges::any_of(list, [&](std::string_view part) { return has_part(output, part); });
 }
 
-// The limit that made a compiler end by itself; "" if none did.
+// The limit that made a compiler end by itself. Empty if none did.
 std::string exceeded_in(const process::command_result& result, const process::confinement& c) {
   constexpr int kSignalled = 128;
   if (has_part(result.output, kTooLong))
@@ -106,57 +106,55 @@ std::string in_short_lines(std::string_view output) {
   return text;
 }
 
+// Texts made of the matches, each once.
+std::vector<std::string> texts_of(const std::string& output, const std::regex& pattern,
+                                  const auto& text_of) {
+  std::vector<std::string> texts;
+  for (std::sregex_iterator match(output.begin(), output.end(), pattern), end; match != end;
+       ++match)
+    if (const std::string text = text_of(*match); !text.empty()) add_once(texts, text);
+  return texts;
+}
+
 // Names of CUDA C++ that the compiler does not know.
 std::vector<std::string> unknown_names(const std::string& compiler_output) {
   static const std::regex kUnknown(
       "(?:\u2018|')((?:__|h2)\\w+)(?:\u2019|') was not declared|"
       "declaration of (?:\u2018|')((?:__|h2)\\w+)(?:\u2019|') must be available|"
       "(?:\u2018|')(\\w+)(?:\u2019|') is not a member of (?:\u2018|')(?:nvcuda|wmma|cooperative_groups|cg)");
-  std::vector<std::string> names;
-  for (std::sregex_iterator at(compiler_output.begin(), compiler_output.end(), kUnknown), end;
-       at != end; ++at)
-    add_once(names, (*at)[1].str() + (*at)[2].str() + (*at)[3].str());
-  return names;
+  return texts_of(compiler_output, kUnknown,
+                  [](const std::smatch& m) { return m.str(1) + m.str(2) + m.str(3); });
 }
 
 // Libraries whose functions the compiler does not know: "cuda" for cudaMalloc.
 std::vector<std::string> missing_functions(const std::string& output) {
   static const std::regex kUnknown(
       "(?:\u2018|')(cuda|cublas)[A-Z]\\w*(?:\u2019|') was not declared in this scope");
-  std::vector<std::string> found;
-  for (std::sregex_iterator at(output.begin(), output.end(), kUnknown), end; at != end; ++at)
-    add_once(found, (*at)[1].str());
-  return found;
+  return texts_of(output, kUnknown, [](const std::smatch& m) { return m.str(1); });
 }
 
 // Names that the compiler misses in PyTorch's namespaces and tensors.
-std::vector<std::string> missing_of_torch(const std::string& output) {
+std::vector<std::string> missing_in_torch(const std::string& output) {
   static const std::regex kMissing(
       "(?:\u2018|')(\\w+)(?:\u2019|') is not a member of (?:\u2018|')(?:torch|at|c10)[:\\w]*|"
       "(?:\u2018|')class at::Tensor(?:\u2019|') has no member named (?:\u2018|')(\\w+)|"
       "namespace \"(?:torch|at|c10)[:\\w]*\" has no member \"(\\w+)\"|"
       "class \"at::Tensor\" has no member \"(\\w+)\"");
-  std::vector<std::string> found;
-  for (std::sregex_iterator at(output.begin(), output.end(), kMissing), end; at != end; ++at) {
-    std::string name;
-    for (std::size_t i = 1; i < at->size(); ++i) name += (*at)[i].str();
-    add_once(found, ((*at)[1].matched || (*at)[3].matched ? "torch::" : "Tensor::") + name);
-  }
-  return found;
+  return texts_of(output, kMissing, [](const std::smatch& m) {
+    const bool in_namespace = m[1].matched || m[3].matched;
+    return (in_namespace ? "torch::" : "Tensor::") + m.str(1) + m.str(2) + m.str(3) + m.str(4);
+  });
 }
 
 // Hints on functions that the linker misses.
 std::vector<std::string> missing_words(const std::string& output) {
   static const auto kLibraries = asset_table("compile/libraries");
   static const std::regex kMissing("undefined reference to [^\\w]+(\\w+)");
-  std::vector<std::string> found;
-  for (std::sregex_iterator at(output.begin(), output.end(), kMissing), end; at != end; ++at) {
-    const std::string name = (*at)[1];
-    const auto library =
-        std::ranges::find_if(kLibraries, [&](const auto& l) { return name.starts_with(l.first); });
-    if (library != kLibraries.end() && !library->second.empty()) add_once(found, library->second);
-  }
-  return found;
+  return texts_of(output, kMissing, [](const std::smatch& m) {
+    const auto library = std::ranges::find_if(
+        kLibraries, [&](const auto& l) { return m.str(1).starts_with(l.first); });
+    return library == kLibraries.end() ? std::string() : library->second;
+  });
 }
 
 // Whether the compiler objects to one of the lines; nvcc has them in parentheses.
@@ -239,7 +237,7 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
     text += fmt::format(
         "{}: note: what the linker misses comes with `// kzoo: {}` in the first lines\n", file,
         words);
-  for (const std::string& name : missing_of_torch(compiler_output))
+  for (const std::string& name : missing_in_torch(compiler_output))
     text += fmt::format(
         "{}: note: {} is not there: operators of PyTorch are not available, and what a function that "
         "takes tensors calls is in <kzoo/tensors.hpp> (docs/plugins.md)\n",

@@ -23,7 +23,8 @@ inline constexpr std::string_view kCompilerCommand = "__compiler";
 inline constexpr int kCompilerFailed = 6;  // no exit code of an error of the program
 int compiler_main(const std::filesystem::path& folder, const std::vector<std::string>& command);
 
-// Notes on why a source does not compile, a line each, where the compiler does not say it; or "".
+// Notes on why a source does not compile, a line each, where the compiler does not say it. May be
+// empty.
 // `file`: the source's name in these lines.
 std::string hints(std::string_view device, std::string_view file, std::string_view source,
                   std::string_view compiler_output);
