@@ -5,6 +5,7 @@
 #include "os/text.hpp"
 #include "process/child.hpp"
 #include "process/messages.hpp"
+#include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 #include "worker/worker.hpp"
 
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,12 +29,18 @@
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace kzoo::ranks {
 namespace {
 
 using nlohmann::json;
 using results::document;
+
+// Adds the cell of a line to the problem's finished cells.
+void add_line(std::vector<results::cell>& finished, const json& line, std::size_t problem) {
+  finished.push_back(storage::read_line(line, problem, finished, "a message from a rank"));
+}
 
 struct rank {
   std::string device;

@@ -8,15 +8,10 @@
 #include "results/document.hpp"
 #include "run/execution.hpp"
 #include "run/plan.hpp"
-#include "storage/journal.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
-#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace kzoo::ranks {
 
@@ -46,11 +41,5 @@ using plan_factory =
 int rank_main(const plan_factory& make_plan);
 
 inline constexpr std::string_view kRankCommand = "__rank";
-
-// Adds the cell of a line to the problem's finished cells.
-inline void add_line(std::vector<results::cell>& finished, const nlohmann::json& line,
-                     std::size_t problem) {
-  finished.push_back(storage::read_line(line, problem, finished, "a message from a rank"));
-}
 
 }  // namespace kzoo::ranks
