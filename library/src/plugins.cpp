@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace kzoo::library {
 namespace {
@@ -18,8 +19,8 @@ namespace fs = std::filesystem;
 
 const char* folder_of(kzoo_device_kind kind) { return kind == KZOO_CUDA ? "cuda" : "cpu"; }
 
-// Why a descriptor cannot be used; "" if it can.
-std::string flaw_in(const kzoo_plugin& p, kzoo_device_kind kind) {
+// Why a descriptor cannot be used, if it cannot.
+std::optional<std::string> flaw_in(const kzoo_plugin& p, kzoo_device_kind kind) {
   if (p.struct_size < sizeof(kzoo_plugin)) return "its kzoo_plugin is too small";
   if (p.device != kind) return "it is built for the other kind of device";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
@@ -33,7 +34,7 @@ std::string flaw_in(const kzoo_plugin& p, kzoo_device_kind kind) {
       return "one of its variants is not complete";
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 std::unique_ptr<plugin> load(const fs::path& file, kzoo_device_kind kind) {
@@ -56,7 +57,7 @@ std::unique_ptr<plugin> load(const fs::path& file, kzoo_device_kind kind) {
   auto loaded = std::make_unique<plugin>();
   loaded->name = file.stem().string();
   loaded->descriptor = &library.get<const kzoo_plugin>(KZOO_PLUGIN_SYMBOL_NAME);
-  if (const std::string flaw = flaw_in(*loaded->descriptor, kind); !flaw.empty()) refuse(flaw);
+  if (const auto flaw = flaw_in(*loaded->descriptor, kind)) refuse(*flaw);
   return loaded;
 }
 

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 
 namespace kzoo::checks {
 namespace {
@@ -37,15 +35,15 @@ void candidate::refill(const problem& p, const std::string& move, int slot) {
 }
 
 std::vector<problem> candidate::seen_with_other_numbers(const problem& p) const {
-  std::vector<problem> found;
+  std::vector<problem> problems;
   for (const problem& earlier : seen_) {
     problem same = earlier;
     same.data = p.data;
     same.seed = p.seed;
     same.renewed = p.renewed;
-    if (same == p && earlier != p) found.push_back(earlier);
+    if (same == p && earlier != p) problems.push_back(earlier);
   }
-  return found;
+  return problems;
 }
 
 judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
@@ -83,11 +81,11 @@ reference::judgement candidate::judge(const worker::run_report& report, int slot
   return j;
 }
 
-void candidate::explain(reference::judgement& wrong, worker::run_request how, int slot) {
+void candidate::explain(reference::judgement& wrong, worker::run_request request, int slot) {
   if (who_.device == "cpu") return;  // it has no streams
   const auto again = [&](bool idle_device) {
-    how.idle_device = idle_device;
-    return judge(client_.run(how, slot), slot).right;
+    request.idle_device = idle_device;
+    return judge(client_.run(request, slot), slot).right;
   };
   if (again(true) && again(true) && !again(false)) {
     wrong.refuse(
@@ -99,10 +97,10 @@ void candidate::explain(reference::judgement& wrong, worker::run_request how, in
 }
 
 reference::judgement candidate::run_fresh(int slot) {
-  worker::run_request how;
-  how.fresh = true;
-  how.output.wanted = false;
-  const worker::run_report report = client_.run(how, slot);
+  worker::run_request request;
+  request.fresh = true;
+  request.output.wanted = false;
+  const worker::run_report report = client_.run(request, slot);
   reference::judgement j = judge_.judge(prepared(slot), report.judged, slot);
   check_finished(report, j);
   check_tampering(prepared(slot), report.changed, j);
@@ -175,7 +173,7 @@ fitted_problem fit(candidate& c, const problem& p) {
   };
   const size_granularity& declared = c.who().description.granularity;
   const problem first = rounded_up(p, declared);
-  if (!broken_by(declared, p).empty()) objection_to(p);  // throws if there is none
+  if (broken_by(declared, p)) objection_to(p);  // throws if there is none
   if (const auto why = why_too_large(c, first))
     return {std::nullopt, fmt::format("{} is {} in whole tiles, which {}", shape_name(p),
                                       shape_name(first), *why)};

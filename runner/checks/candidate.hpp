@@ -62,7 +62,7 @@ class candidate {
 
  private:
   // Seeks a better reason for a wrong run: is it right on an idle device?
-  void explain(reference::judgement& wrong, worker::run_request how, int slot);
+  void explain(reference::judgement& wrong, worker::run_request request, int slot);
   reference::judgement judge(const worker::run_report& report, int slot);
   void note_prepared(const problem& p, int slot);
   std::vector<problem> seen_with_other_numbers(const problem& p) const;
@@ -72,7 +72,7 @@ class candidate {
   result_judge judge_;
   std::map<int, problem> prepared_;                      // by slot
   std::set<problem> seen_;                               // every prepared problem
-  std::optional<problem> last_;                          // of seen_
+  std::optional<problem> last_;                          // the problem that seen_ is about
   std::map<problem, std::vector<std::uint64_t>> right_;  // digests for run_again()
   std::uint64_t workspace_bytes_ = 0;
   bool measured_ = false;
@@ -90,9 +90,10 @@ fitted_problem fit(candidate& c, const problem& p);
 
 // The sizes at which a wrong kernel is right.
 struct size_report {
-  // "only right where K is a multiple of 16: 16x16xK is right at 16, 32, wrong at 1, 17"; or "".
+  // "only right where K is a multiple of 16: 16x16xK is right at 16, 32, wrong at 1, 17". Empty if
+  // no size shows a pattern.
   std::string text;
-  problem smallest_wrong;  // of those tried
+  problem smallest_wrong;  // the smallest that was tried and is wrong
 };
 
 // Tries small sizes of the problem on which the kernel, of a worker that has ended, is wrong.

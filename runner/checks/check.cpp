@@ -1,7 +1,5 @@
 #include "checks/check.hpp"
 
-#include "core/verdict.hpp"
-
 #include <fmt/format.h>
 
 #include <set>
@@ -89,7 +87,7 @@ covered sweep(candidate& c, const std::vector<problem>& problems) {
   if (declined > 0) {
     all.not_checked = fmt::format("{} of {} problems{}, which it declines: {}", declined,
                                   problems.size(), padded ? ", with padded rows" : "", reason);
-    all.detail += "; not " + all.not_checked;
+    all.detail += "; not " + *all.not_checked;
   }
   return all;
 }

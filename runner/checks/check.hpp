@@ -24,7 +24,7 @@ class failed : public std::runtime_error {
 // The coverage of a check that passed.
 struct covered {
   std::string detail;
-  std::string not_checked{};  // and why; "": everything was covered
+  std::optional<std::string> not_checked{};  // the part that was not covered, and why
 };
 // The check could not be made; what() says why.
 class skipped : public std::runtime_error {

@@ -27,15 +27,15 @@ std::optional<problem> many_k_tiles(candidate& c) {
 }
 
 covered run_product(candidate& c) {
-  worker::sample_request how;
-  how.warmup = 1;
-  how.samples = 5;
-  how.max_seconds = 1;
+  worker::sample_request request;
+  request.warmup = 1;
+  request.samples = 5;
+  request.max_seconds = 1;
   c.prepare(c.current_problem());
   const judged_run first = c.run();
   require(first.judgement, problem_name(c.current_problem()));
-  timing::throttle_filter all_count(0, how.samples);
-  const judged_samples timed = sample(c, how, all_count);
+  timing::throttle_filter all_count(0, request.samples);
+  const judged_samples timed = sample(c, request, all_count);
   require(timed.judgement, "right when it ran once, wrong when it was timed");
   c.destroy();
   std::string also;
@@ -120,19 +120,19 @@ using row_bits = std::vector<std::byte>;
 // The bits of these rows of C.
 std::vector<row_bits> rows_of(candidate& c, const problem& p,
                               const std::vector<std::int64_t>& rows) {
-  worker::run_request how;
-  how.output.rows = rows;
+  worker::run_request request;
+  request.output.rows = rows;
   c.prepare(p);
-  c.client().run(how);
+  c.client().run(request);
   const std::span<const std::byte> all = c.client().output();
   const std::size_t bytes = static_cast<std::size_t>(p.n) * type_size(p.dtype.c);
-  std::vector<row_bits> found;
+  std::vector<row_bits> bits;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = all.subspan(i * bytes, bytes);
-    found.emplace_back(row.begin(), row.end());
+    bits.emplace_back(row.begin(), row.end());
   }
   c.destroy();
-  return found;
+  return bits;
 }
 
 covered run_batch_invariance(candidate& c) {
@@ -142,7 +142,7 @@ covered run_batch_invariance(candidate& c) {
   if (problems.size() < 2)
     return {"unknown: it takes fewer than two of the sizes, which differ in M alone"};
   struct known_row {
-    std::int64_t m;  // of the first problem that had the row
+    std::int64_t m;  // the first problem with the row has this M
     row_bits bits;
   };
   std::map<std::int64_t, known_row> known;

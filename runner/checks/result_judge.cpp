@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <random>
 #include <set>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace kzoo::checks {
@@ -186,15 +184,16 @@ bool result_judge::is_of_one(const std::vector<problem>& earlier) const {
   return std::ranges::any_of(earlier, [&](const problem& p) {
     constexpr double kFewestRows = 0;
     const reference::expected_result expected(p, kFewestRows);
-    const reference::result found = reference::keep(expected, client_.output());
-    return reference::judge(expected, declared(p), found).right;
+    const reference::result result = reference::keep(expected, client_.output());
+    return reference::judge(expected, declared(p), result).right;
   });
 }
 
 reference::judgement result_judge::judge_output(const reference::expected_result& by) const {
-  const kzoo_precision of = declared(by.of());
-  reference::judgement j = reference::judge(by, of, client_.output());
-  if (!j.right && who_.show_errors) j.errors = reference::map_errors(by, of, client_.output());
+  const kzoo_precision precision = declared(by.of());
+  reference::judgement j = reference::judge(by, precision, client_.output());
+  if (!j.right && who_.show_errors)
+    j.errors = reference::map_errors(by, precision, client_.output());
   return j;
 }
 
@@ -206,9 +205,9 @@ reference::result result_judge::last_judged() const {
 
 void check_tampering(const problem& p, const worker::changes& found, reference::judgement& j) {
   const std::vector<named_operand> inputs = inputs_of(p);
-  std::string reason;
-  const auto note = [&](std::string found_one) {
-    if (reason.empty()) reason = std::move(found_one);
+  std::optional<std::string> reason;
+  const auto note = [&](std::optional<std::string> other) {
+    if (!reason) reason = std::move(other);
   };
   const auto for_each_input = [&](const auto& look) {
     for (std::size_t i = 0; i < std::min(inputs.size(), found.inputs.size()); ++i)
@@ -223,12 +222,12 @@ void check_tampering(const problem& p, const worker::changes& found, reference::
   for_each_input([&](const named_operand& x, const worker::input_changes& changed) {
     note(reference::restored(x.stored, x.name, changed.restored));
   });
-  if (reason.empty() && found.between > 0)
+  if (!reason && found.between > 0)
     reason = fmt::format("written between the matrices: {} word{} changed", found.between,
                          found.between == 1 ? "" : "s");
-  if (reason.empty()) return;
+  if (!reason) return;
   // Reported before a wrong C, which may be a consequence.
-  j.refuse(step::kMemory, j.right ? reason : reason + "; and of C " + j.reason);
+  j.refuse(step::kMemory, j.right ? *reason : *reason + "; and of C " + j.reason);
 }
 
 }  // namespace kzoo::checks

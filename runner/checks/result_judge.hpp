@@ -62,7 +62,7 @@ struct candidate_description {
   bool simulated = false;                  // runs in the simulator, which is slow
   kzoo::problem problem;                   // sweeps use only its element type
   bool show_errors = false;                // adds an error map to a wrong result
-  const devices::nvml* monitor = nullptr;  // of the device; may be null
+  const devices::nvml* monitor = nullptr;  // the device's; may be null
 };
 
 // Rows of one C.

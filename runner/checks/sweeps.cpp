@@ -442,7 +442,7 @@ constexpr char kNoLayouts[] = "it takes no other layout",
 template <problems List, const char* kWhenDeclined>
 covered run_optional(candidate& c) try {
   covered all = sweep(c, List(c));
-  all.not_checked.clear();
+  all.not_checked.reset();
   return all;
 } catch (const skipped&) {
   return {kWhenDeclined};

@@ -31,24 +31,26 @@ bool add_samples(const worker::sample_report& report, const devices::nvml* monit
 
 }  // namespace
 
-judged_samples sample(candidate& c, worker::sample_request how, timing::throttle_filter& filter) {
+judged_samples sample(candidate& c, worker::sample_request request,
+                      timing::throttle_filter& filter) {
   constexpr std::chrono::milliseconds kToRecover{50};  // pause after throttling
   judged_samples all;
-  const int wanted_samples = how.samples;
+  const int wanted_samples = request.samples;
   // Measures errors of one random sample: no kernel can be more precise only there.
   std::optional<kept_rows> measured;
-  if (c.is_unmeasured() && how.samples > 1) {
+  if (c.is_unmeasured() && request.samples > 1) {
     std::random_device random;
-    how.samples = std::uniform_int_distribution(1, how.samples)(random);
+    request.samples = std::uniform_int_distribution(1, request.samples)(random);
   }
   for (bool is_over = false; !is_over;) {
-    how.least_mhz = filter.least_mhz();
+    request.least_mhz = filter.least_mhz();
     const double sent = steady_seconds();
-    const worker::sample_report report = c.client().sample(how);
+    const worker::sample_report report = c.client().sample(request);
     all.runner_seconds += steady_seconds() - sent;
     all.worker_seconds += report.total_seconds;
-    how.max_seconds -= report.seconds;
-    if (all.samples_ms.empty() && how.max_seconds <= 0) filter.accept_all();  // at least one sample
+    request.max_seconds -= report.seconds;
+    if (all.samples_ms.empty() && request.max_seconds <= 0)
+      filter.accept_all();  // at least one sample
     const bool all_count = add_samples(report, c.who().monitor, filter, all);
     all.cold_cache = report.cold_cache;
     all.warmup_seconds += report.warmup_seconds;
@@ -56,10 +58,10 @@ judged_samples sample(candidate& c, worker::sample_request how, timing::throttle
     check_tampering(c.prepared(), report.changed, all.judgement);
     if (c.is_unmeasured() && !measured && all.judgement.right)
       measured = c.judge().keep_rows(c.prepared(), report.judged);
-    how.samples = wanted_samples - static_cast<int>(all.samples_ms.size());
-    is_over = !all.judgement.right || how.samples <= 0 || how.max_seconds <= 0;
+    request.samples = wanted_samples - static_cast<int>(all.samples_ms.size());
+    is_over = !all.judgement.right || request.samples <= 0 || request.max_seconds <= 0;
     if (!is_over && !all_count) std::this_thread::sleep_for(kToRecover);
-    how.warmup = 0;
+    request.warmup = 0;
   }
   if (!measured || !all.judgement.right) return all;
   if (const reference::judgement found = c.judge().judge(*measured); !found.right)
@@ -102,21 +104,21 @@ reference::judgement worker_clock::compare(candidate& c, bool hot) {
   // Long compared with this process's waiting on a busy machine; longer if that is not enough.
   constexpr double kEnoughSeconds = 0.05, kLongestSeconds = 0.2;
   constexpr int kMostSamples = 4096, kTries = 5;  // other load on the machine varies
-  worker::sample_request how;
-  how.hot = hot;
-  how.max_seconds = kEnoughSeconds;
+  worker::sample_request request;
+  request.hot = hot;
+  request.max_seconds = kEnoughSeconds;
   reference::judgement j;
   j.step = step::kClock;
   for (int slow = 0; slow < kTries;) {
     const double sent = steady_seconds();
-    const double workers = c.client().sample(how).total_seconds;
+    const double workers = c.client().sample(request).total_seconds;
     const double ours = steady_seconds() - sent;
     j.right = ours <= kMostClockRatio * workers;
     const bool is_long = ours >= kEnoughSeconds;
     if (j.right && is_long) return j;
-    if (how.samples < kMostSamples) {
-      how.samples *= 4;
-      if (is_long) how.max_seconds = kLongestSeconds;
+    if (request.samples < kMostSamples) {
+      request.samples *= 4;
+      if (is_long) request.max_seconds = kLongestSeconds;
       continue;
     }
     if (j.right) return j;

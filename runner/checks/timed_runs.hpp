@@ -25,7 +25,8 @@ struct judged_samples {
 };
 
 // Sets `how.least_mhz`.
-judged_samples sample(candidate& c, worker::sample_request how, timing::throttle_filter& filter);
+judged_samples sample(candidate& c, worker::sample_request request,
+                      timing::throttle_filter& filter);
 
 struct judged_end_to_end {
   reference::judgement judgement;  // the first wrong one, else the last

@@ -49,10 +49,10 @@ int check(const run_options& options) {
   // A space may have thousands of points, which only a run compiles.
   const std::vector<setup::tuned_source> tuned = setup::take_tuned_sources(e);
   std::size_t points = 0;
-  for (const setup::tuned_source& of : tuned) {
+  for (const setup::tuned_source& source : tuned) {
     print_to(stdout, "{}: its space has {}, which a run compiles and a check does not\n",
-             printable(of.path.string()), counted(of.points, "point"));
-    points += of.points;
+             printable(source.path.string()), counted(source.points, "point"));
+    points += source.points;
   }
   const run::plan plan =
       setup::plan_on(std::move(e), std::move(device), options, run::clients_use::describe);
@@ -115,7 +115,7 @@ target target_of_library(const validate_options& options, const file_selector& n
   if (c.variants.empty()) input::refuse(name.path, "there is no variant '{}'", name.variant);
   const auto& d = c.record.description;
   const std::string kind = d ? devices::kind_name(d->device) : "cpu";
-  target t{devices::find(options.device.empty() ? kind : options.device), {}};
+  target t{devices::find(options.device.value_or(kind)), {}};
   if (d && t.device.abi.kind != d->device)
     input::refuse(name.path, "it is built for {}, not for {}", kind, t.device.id);
   if (c.client) c.client->see_only(t.device);
@@ -128,7 +128,7 @@ target target_of_source(const validate_options& options, const run::client_facto
   results::experiment e;
   e.overridden.build_args = options.build_args;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
-  results::device device = devices::find(options.device.empty() ? "auto" : options.device);
+  results::device device = devices::find(options.device.value_or("auto"));
   const run::plugin_discovery plugins = setup::discover_plugins(options, e, device);
   run::plan plan = run::make_plan(e, std::move(device), plugins, make_client);
   return {plan.device, std::move(plan.plugins)};
@@ -139,8 +139,8 @@ target target_of_name(const validate_options& options, const run::client_factory
   results::experiment e;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
   const run::plugin_discovery plugins = setup::discover_plugins(options);
-  std::vector<std::string> devices{options.device};
-  if (options.device.empty()) devices = {"auto", "cpu"};
+  std::vector<std::string> devices{"auto", "cpu"};
+  if (options.device) devices = {*options.device};
   target t;
   for (const std::string& name : devices) {
     run::plan plan = run::make_plan(e, devices::find(name), plugins, make_client);
@@ -166,23 +166,22 @@ void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
 
 // The problem without size, type and layout; empty if no flag specifies it.
 std::optional<problem> read_kind(const validate_options& options) {
-  if (options.epilogue.empty() && options.batch.empty() && options.groups.empty() &&
-      options.scale_blocks.empty())
+  if (!options.epilogue && !options.batch && !options.groups && options.scale_blocks.empty())
     return std::nullopt;
   problem p;
   try {
-    p.epilogue = epilogue_from_name(options.epilogue);
+    if (options.epilogue) p.epilogue = epilogue_from_name(*options.epilogue);
   } catch (const std::invalid_argument& fault) {
     input::refuse("--epilogue", fault.what());
   }
-  if (!options.batch.empty()) {
-    const auto count = experiment::parse_batch(options.batch);
-    if (!count) refuse_flag("--batch", experiment::kBatchForm, options.batch);
+  if (options.batch) {
+    const auto count = experiment::parse_batch(*options.batch);
+    if (!count) refuse_flag("--batch", experiment::kBatchForm, *options.batch);
     p.batch = *count;
   }
-  if (!options.groups.empty()) {
-    const auto count = experiment::parse_groups(options.groups);
-    if (!count) refuse_flag("--groups", experiment::kGroupsForm, options.groups);
+  if (options.groups) {
+    const auto count = experiment::parse_groups(*options.groups);
+    if (!count) refuse_flag("--groups", experiment::kGroupsForm, *options.groups);
     if (p.batch > 1) input::refuse("--groups", "a problem with groups of rows is no batch");
     p.groups = *count;
     p.group_rows = data::group_rows::skewed;
@@ -204,46 +203,48 @@ unsigned variants_side_by_side(const results::device& device) {
 }  // namespace
 
 int validate(const validate_options& options) {
-  if (!options.device.empty()) experiment::check_device_name(options.device, "--device");
+  if (options.device) experiment::check_device_name(*options.device, "--device");
   constexpr double kDay = 86400;
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kDay)) {
     input::refuse("--timeout", "expected seconds, a number above 0 and up to {:g}, found {:g}",
                   kDay, options.timeout_seconds);
   }
-  run::validation_options how;
-  how.tier = experiment::parse_tier(options.tier, "--tier");
-  how.show_errors = options.show_errors;
-  how.find_access_analysis = setup::access_analyses(options.build_args);
-  if (!options.size.empty()) {
-    how.size = experiment::parse_shape(options.size);
-    if (!how.size) refuse_flag("--size", experiment::kShapeForm, options.size);
+  run::validation_options checked;
+  checked.tier = experiment::parse_tier(options.tier, "--tier");
+  checked.show_errors = options.show_errors;
+  checked.find_access_analysis = setup::access_analyses(options.build_args);
+  if (options.size) {
+    checked.size = experiment::parse_shape(*options.size);
+    if (!checked.size) refuse_flag("--size", experiment::kShapeForm, *options.size);
   }
-  how.dtype = types_from_name(options.dtype);
-  if (!options.dtype.empty() && !how.dtype)
-    refuse_flag("--dtype", "one of " + joined(kElementTypes, ", ", types_name), options.dtype);
-  if (!options.layout.empty()) {
-    how.layout = experiment::find_layout(options.layout);
-    if (!how.layout) refuse_flag("--layout", experiment::kLayoutForm, options.layout);
+  if (options.dtype) {
+    checked.dtype = types_from_name(*options.dtype);
+    if (!checked.dtype)
+      refuse_flag("--dtype", "one of " + joined(kElementTypes, ", ", types_name), *options.dtype);
   }
-  how.beside = read_kind(options);
+  if (options.layout) {
+    checked.layout = experiment::find_layout(*options.layout);
+    if (!checked.layout) refuse_flag("--layout", experiment::kLayoutForm, *options.layout);
+  }
+  checked.beside = read_kind(options);
   const run::client_factory make_client = setup::clients_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
-  target what = !file                         ? target_of_name(options, make_client)
-                : file->path.ends_with(".so") ? target_of_library(options, *file, make_client)
-                                              : target_of_source(options, make_client);
-  how.make_client = make_client;
-  if (!options.in_process) how.side_by_side = variants_side_by_side(what.device);
+  target subject = !file                         ? target_of_name(options, make_client)
+                   : file->path.ends_with(".so") ? target_of_library(options, *file, make_client)
+                                                 : target_of_source(options, make_client);
+  checked.make_client = make_client;
+  if (!options.in_process) checked.side_by_side = variants_side_by_side(subject.device);
   results::experiment named;
   named.plugins = {{options.plugin, {"validate", 0, 0}}};
-  output_files files(setup::files_of(named, what.plugins));
+  output_files files(setup::files_of(named, subject.plugins));
   output_file* const json = files.add("--json", options.json);
   report::validation_text text(files.on_stdout() ? stderr : stdout);
-  text.begins(what.plugins, what.device, how.tier);
+  text.begins(subject.plugins, subject.device, checked.tier);
   // With --in-process only the signal's default action can end a hanging kernel.
   if (!options.in_process) interrupt::catch_signals();
   try {
     const results::validation v = run::validate(
-        what.plugins, what.device, how,
+        subject.plugins, subject.device, checked,
         {[&](const auto& variant) { text.starts(variant); },
          [&](const auto& variant) { text.takes(variant); }, [&](const auto& f) { text.found(f); }});
     text.ends(v);

@@ -23,16 +23,16 @@ using setup::experiment_options;
 // Output options of run and rerun.
 struct output_options : common_options {
   report::shown_options shown;
-  std::string json, csv, markdown, junit;  // "": none, "-": stdout
-  std::string journal;                     // "": under results/
+  std::optional<std::string> json, csv, markdown, junit;  // files; "-" is stdout
+  std::optional<std::string> journal;                     // absent: a new one under results/
   bool no_journal = false;
   bool quiet = false;
   bool show_errors = false;
 };
 
-// `file` may be "" only with resume: then it is the interrupted run's.
+// `file` may be empty only with `resume`, which then continues the newest journal's experiment.
 struct run_options : output_options, experiment_options {
-  std::optional<std::string> resume;  // a journal; "": the newest
+  std::optional<std::string> resume;  // a journal; empty text: the newest
   bool or_resume = false;             // continue `journal` if it exists
   bool trust_folders = false;         // with resume: as in rerun_options
 };
@@ -49,41 +49,40 @@ results::experiment resumed_experiment(const run_options& given);
 results::experiment repeated_experiment(const rerun_options& given);
 
 struct tune_options : run_options {
-  std::string budget;  // "60s", "5m", "1h"; "": none
+  std::optional<std::string> budget;  // "60s", "5m", "1h"
 };
 int tune(const tune_options& options);
 run_options tuning_run(const tune_options& options);
 
 struct profile_options : common_options, experiment_options {
-  std::vector<std::string> cells;          // empty: all of the first problem
-  std::string ncu;                         // "": look for it
-  std::string json, markdown;              // "": none, "-": stdout
-  std::vector<std::string> ncu_arguments;  // after --
+  std::vector<std::string> cells;             // empty: all of the first problem
+  std::optional<std::string> ncu;             // its path; absent: search for it
+  std::optional<std::string> json, markdown;  // files; "-" is stdout
+  std::vector<std::string> ncu_arguments;     // after --
 };
 int profile(const profile_options& options);
 
 struct xray_options : common_options, experiment_options {
   std::vector<std::string> cells;  // empty: all of the first problem
   bool lines = false;
-  std::uint64_t blocks = 0;          // 0: about half a minute's worth
-  std::string json, markdown, html;  // "": none, "-": stdout
+  std::uint64_t blocks = 0;                         // 0: about half a minute's worth
+  std::optional<std::string> json, markdown, html;  // files; "-" is stdout
 };
 int xray(const xray_options& options);
-// The command that shows the memory accesses of the first wrong simulated kernel; "" if none.
+// The command that shows the memory accesses of the first wrong simulated kernel; empty if
+// there is none.
 std::string xray_hint(const results::document& d);
 std::string xray_hint(const results::validation& v);
 
 struct validate_options : common_options {
-  std::string plugin;                     // name, name:variant or glob; or FILE.so, FILE.so:variant
-  std::string size, dtype;                // "": default size, all types
-  std::string layout;                     // "": the first that the variant supports
-  std::string epilogue;                   // "": none
-  std::string batch;                      // GEMMs; "": a single GEMM
-  std::vector<std::string> scale_blocks;  // of A and of B; empty: none
-  std::string groups;                     // "": none
+  std::string plugin;  // name, name:variant or glob; or FILE.so, FILE.so:variant
+  std::optional<std::string> size, dtype;  // absent: the default size, all types
+  std::optional<std::string> layout;       // absent: the first that the variant supports
+  std::optional<std::string> epilogue, batch, groups;
+  std::vector<std::string> scale_blocks;  // A's and B's; empty: none
   std::string tier = "full";
-  std::string device;  // "": a device that the plugin has a build for
-  std::string json;    // "": none, "-": stdout
+  std::optional<std::string> device;  // absent: a device that the plugin has a build for
+  std::optional<std::string> json;    // a file; "-" is stdout
   double timeout_seconds = 60;
   bool show_errors = false;
 };
@@ -104,10 +103,9 @@ std::filesystem::path compiled_to_folder(const compile_options& options, const s
 
 struct judge_options : common_options {
   std::vector<std::string> files;
-  std::string problems = "quick";  // an experiment, whose plugins do not matter
-  std::string device;              // "": the experiment's
+  std::string problems = "quick";               // an experiment, whose plugins do not matter
+  std::optional<std::string> device, baseline;  // absent: the experiment's
   std::string tier = "full";
-  std::string baseline;  // "": the experiment's
   bool json = false;     // a line for each file
   bool explain = false;  // also with json: wrong memory accesses of a wrong kernel
   bool device_code_only = false;
@@ -131,8 +129,8 @@ int describe(const describe_options& options);
 
 struct new_options {
   std::string name;
-  std::string from;  // a plugin of the zoo; "": the template
-  std::string out;   // a folder for a separate project; "": a folder with the name
+  std::optional<std::string> from;  // a plugin of the zoo; absent: the template
+  std::optional<std::string> out;   // a separate project's folder; absent: a folder with the name
 };
 int make_new(const new_options& options);
 
@@ -156,7 +154,7 @@ struct merge_options {
 int merge(const merge_options& options);
 
 struct devices_options {
-  std::string device;  // "": all
+  std::optional<std::string> device;  // absent: all
   bool measure = false, json = false;
 };
 int devices(const devices_options& options);
@@ -164,9 +162,9 @@ int devices(const devices_options& options);
 enum class format { json, csv, markdown, junit };
 
 struct report_options {
-  std::vector<std::string> files;  // a single file; several with html and svg
-  std::string html;                // "": none, "-": stdout
-  std::string svg;                 // a folder; "": none
+  std::vector<std::string> files;   // a single file; several with html and svg
+  std::optional<std::string> html;  // a file; "-" is stdout
+  std::optional<std::string> svg;   // a folder
   report::shown_options shown;
   std::optional<format> as;  // absent: tables for the terminal
 };
@@ -175,7 +173,7 @@ int report(const report_options& options);
 struct compare_options {
   std::vector<std::string> files;  // OLD NEW, or one file with --baseline
   std::string threshold = "3%";
-  std::string baseline;
+  std::optional<std::string> baseline;
   bool force = false, markdown = false;
 };
 int compare(const compare_options& options);

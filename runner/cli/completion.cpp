@@ -167,12 +167,12 @@ word_list completions(const CLI::App& runner, const option_values& values, std::
   };
   const bool is_first = given.size() == 1;
   std::string typed = given.back();
-  word_list found;
+  word_list words;
   const CLI::App* app = is_first ? nullptr : named(given.front());
   if (app != nullptr) given.erase(given.begin());
   if (app == nullptr) app = named("run");  // `runner FILE`
   if (is_first)
-    for (const CLI::App* c : commands) found.push_back(c->get_name());
+    for (const CLI::App* c : commands) words.push_back(c->get_name());
 
   common_options options;
   for (std::size_t i = 0; i + 2 < given.size(); ++i)
@@ -187,18 +187,18 @@ word_list completions(const CLI::App& runner, const option_values& values, std::
     typed.erase(0, equals + 1);
   } else if (typed.starts_with("-")) {
     for (const CLI::Option* o : options_of(is_first ? runner : *app))
-      for (const std::string& name : o->get_lnames()) found.push_back("--" + name);
-    return matching(std::move(found), "", typed);
+      for (const std::string& name : o->get_lnames()) words.push_back("--" + name);
+    return matching(std::move(words), "", typed);
   }
-  if (argument == nullptr) return matching(std::move(found), kept, typed);
+  if (argument == nullptr) return matching(std::move(words), kept, typed);
   if (const std::size_t comma = typed.rfind(','); comma != std::string::npos) {
     kept += typed.substr(0, comma + 1);
     typed.erase(0, comma + 1);
   }
   word_list offered;
   offer_values(offered, *argument, typed, options, values);
-  found.insert(found.end(), offered.begin(), offered.end());
-  return matching(std::move(found), kept, typed);
+  words.insert(words.end(), offered.begin(), offered.end());
+  return matching(std::move(words), kept, typed);
 }
 
 }  // namespace kzoo::cli

@@ -136,11 +136,11 @@ bool is_same_call(const problem& x, const problem& y) {
 
 std::vector<results::tuned_problem> exported_problems(const tuned& t) {
   std::vector<results::tuned_problem> kept;
-  for (const results::tuned_problem& of : t.problems) {
+  for (const results::tuned_problem& each : t.problems) {
     const auto is_known = [&](const auto& other) {
-      return is_same_call(of.problem, other.problem);
+      return is_same_call(each.problem, other.problem);
     };
-    if (!of.ranked.empty() && std::ranges::none_of(kept, is_known)) kept.push_back(of);
+    if (!each.ranked.empty() && std::ranges::none_of(kept, is_known)) kept.push_back(each);
   }
   return kept;
 }
@@ -163,22 +163,23 @@ tuned for_others(tuned t) {
 }
 
 // The GPU's architecture: with its specific instructions if this build has them, else with PTX.
-std::vector<std::string> architectures_of(const tuned& t, const compile::recipe& how) {
+std::vector<std::string> architectures_of(const tuned& t, const compile::recipe& toolchain) {
   std::string name = t.compute_capability;
   std::erase(name, '.');
   const std::string own = name + "a-real";
-  return {std::ranges::find(how.architectures, own) != how.architectures.end() ? own : name};
+  return {std::ranges::find(toolchain.architectures, own) != toolchain.architectures.end() ? own
+                                                                                           : name};
 }
 
 exported_project project_of(const tuned& t, const std::string& file, std::string name) {
   exported_project p{std::move(name), {}, {}, {}};
   std::map<std::pair<std::string, std::string>, std::size_t> known;  // by plugin and configuration
-  for (const results::tuned_problem& of : t.problems) {
-    const tuned_kernel& best = of.ranked.front();
-    if (!of.problem.epilogue.empty())
+  for (const results::tuned_problem& each : t.problems) {
+    const tuned_kernel& best = each.ranked.front();
+    if (!each.problem.epilogue.empty())
       input::refuse(file,
                     "{} has an epilogue, and an exported function computes alpha A B + beta C",
-                    problem_name(of.problem));
+                    problem_name(each.problem));
     const tuned_plugin& plugin = plugin_of(t, best, file);
     const std::string point = results::point_name(best.parameters);
     const auto [unit, is_new] = known.try_emplace({plugin.name, point}, p.units.size());
@@ -188,8 +189,8 @@ exported_project project_of(const tuned& t, const std::string& file, std::string
       p.units.push_back(plugin.source.empty() ? of_zoo(plugin) : of_source(plugin, best));
       p.units.back().name = std::move(unit_name);
     }
-    p.choices.push_back({of.problem, unit->second, variant_in_unit(best, point), best.kernel.name(),
-                         best.precision});
+    p.choices.push_back({each.problem, unit->second, variant_in_unit(best, point),
+                         best.kernel.name(), best.precision});
   }
   if (p.choices.empty()) {
     input::refuse(file,
@@ -205,12 +206,14 @@ void add_fallback(bool is_cuda, exported_project& p) {
   constexpr std::int64_t kFarAway = std::int64_t{1} << 60;
   std::vector<exported_choice> added;
   for (const exported_choice& c : p.choices) {
-    problem of = c.problem;
-    of.m = of.n = of.k = kFarAway;
-    const auto is_known = [&](const exported_choice& a) { return is_same_call(a.problem, of); };
+    problem largest = c.problem;
+    largest.m = largest.n = largest.k = kFarAway;
+    const auto is_known = [&](const exported_choice& a) {
+      return is_same_call(a.problem, largest);
+    };
     if (std::ranges::none_of(added, is_known))
-      added.push_back(
-          {of, p.units.size(), kernel.variant, kernel.name(), usual_precision(of.dtype.a)});
+      added.push_back({largest, p.units.size(), kernel.variant, kernel.name(),
+                       usual_precision(largest.dtype.a)});
   }
   tuned_plugin zoo;
   zoo.name = kernel.plugin;
@@ -239,9 +242,9 @@ std::string declarations_of(const exported_project& p) {
 std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
   report::table kernels;
   constexpr auto kLeft = report::table::align::left;
-  for (const results::tuned_problem& of : t.problems) {
-    const tuned_kernel& best = of.ranked.front();
-    kernels.add_entries({{"problem", problem_name(of.problem), kLeft},
+  for (const results::tuned_problem& each : t.problems) {
+    const tuned_kernel& best = each.ranked.front();
+    kernels.add_entries({{"problem", problem_name(each.problem), kLeft},
                          {"kernel", best.kernel.name(), kLeft},
                          {"computes in", std::string(precision_name(best.precision)), kLeft},
                          {"time", time_text(best.median_ms)},
@@ -277,11 +280,11 @@ int export_kernels(const export_options& options) {
   tuned t = read_outcome(options.file);
   t.problems = exported_problems(t);
   const bool is_cuda = t.device.id.starts_with("cuda");
-  const compile::recipe how = compile::read_recipe(recipe_folder(), is_cuda ? "cuda" : "cpu");
+  const compile::recipe toolchain = compile::read_recipe(recipe_folder(), is_cuda ? "cuda" : "cpu");
   exported_project p = project_of(t, options.file, name);
   if (options.fallback) add_fallback(is_cuda, p);
-  if (is_cuda) p.architectures = architectures_of(t, how);
-  file_texts files = compile::exported_files(p, how, data_folder() / "manifest");
+  if (is_cuda) p.architectures = architectures_of(t, toolchain);
+  file_texts files = compile::exported_files(p, toolchain, data_folder() / "manifest");
   source::add_text("README.md", readme_of(t, p, is_cuda), files);
   source::add_text("tuned.json", storage::to_text(for_others(t)), files);
   source::add_text("LICENSE.kernel-zoo", input::read_file(data_folder() / "LICENSE"), files);

@@ -211,7 +211,7 @@ class judge_of_files {
       command += " --baseline " + shell_word(*how_.baseline);
     }
     command += " --verify " + how_.tier;
-    if (!options_.device.empty()) command += " --device " + shell_word(options_.device);
+    if (options_.device) command += " --device " + shell_word(*options_.device);
     if (!options_.build_args.empty()) {
       command +=
           " --build-args=" + shell_word(fmt::format("{}", fmt::join(options_.build_args, " ")));
@@ -244,23 +244,23 @@ void print(const judge_options& o, const std::string& line, const file_judgement
 }  // namespace
 
 results::experiment experiment_of(const judge_options& o) {
-  experiment_options how;
-  how.file = o.problems;
-  if (!o.device.empty()) how.over.device = o.device;
-  if (!o.tier.empty()) how.over.tier = o.tier;
-  results::experiment e = setup::load_experiment(o, how);
-  if (!o.baseline.empty()) e.baseline = {o.baseline, {"--baseline", 0, 0}};
+  experiment_options request;
+  request.file = o.problems;
+  request.over.device = o.device;
+  if (!o.tier.empty()) request.over.tier = o.tier;
+  results::experiment e = setup::load_experiment(o, request);
+  if (o.baseline) e.baseline = {*o.baseline, {"--baseline", 0, 0}};
   e.plugins.clear();
   return e;
 }
 
 compile_options compile_request(const judge_options& o) {
-  compile_options how = o.compiled;
-  how.files = o.files;
-  how.build_args = o.build_args;
-  how.device_code_only = o.device_code_only;
-  if (!o.device.empty()) how.device = o.device;
-  return how;
+  compile_options request = o.compiled;
+  request.files = o.files;
+  request.build_args = o.build_args;
+  request.device_code_only = o.device_code_only;
+  if (o.device) request.device = *o.device;
+  return request;
 }
 
 int judge(const judge_options& options) {

@@ -122,9 +122,9 @@ void print_description(const results::plugin_description& d, bool colour) {
 }
 
 std::vector<results::device> chosen(const devices_options& options) {
-  if (options.device.empty()) return devices::list();
-  experiment::check_device_name(options.device, "--device");
-  return {devices::find(options.device)};
+  if (!options.device) return devices::list();
+  experiment::check_device_name(*options.device, "--device");
+  return {devices::find(*options.device)};
 }
 
 void print(const results::device& d, const std::optional<roofline::peaks>& peaks, bool colour) {
@@ -139,7 +139,8 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
     line("now", monitor.absent() ? *monitor.absent() : to_string(monitor.read()));
   }
   if (!peaks) return line("peaks", "not measured: runner devices --measure --device " + d.id);
-  line("peaks", fmt::format("measured {}, {}", peaks->measured, setup::peaks_file(d).string()));
+  line("peaks",
+       fmt::format("measured {}, {}", peaks->measured, setup::peaks_file(d).value().string()));
   table t;
   for (const roofline::measured_peak& c : peaks->all) {
     const std::string clock =
@@ -256,10 +257,10 @@ int devices(const devices_options& options) {
   }
   const bool colour = report::wants_colour(stdout);
   for (const results::device& d : all) print(d, setup::known_peaks(d), colour);
-  const std::string why = options.device.empty() ? devices::why_no_cuda() : "";
-  if (why.empty()) return kOk;
+  const auto why = options.device ? std::nullopt : devices::why_no_cuda();
+  if (!why) return kOk;
   report::page page(report::view_of(stdout, {}));
-  page.line(why, report::style::plain);
+  page.line(*why, report::style::plain);
   print_to(stdout, "{}", page.take());
   return kOk;
 }

@@ -56,8 +56,8 @@ needs needs_of(const tune_options& o) { return needs_of(tuning_run(o)); }
 needs needs_of(const rerun_options& o) { return needs_of_experiment(repeated_experiment(o)); }
 
 needs needs_of(const validate_options& o) {
-  std::vector<std::string> devices{o.device};
-  if (o.device.empty()) devices = {"auto", "cpu"};
+  std::vector<std::string> devices{"auto", "cpu"};
+  if (o.device) devices = {*o.device};
   return {std::move(devices), selected({o.plugin})};
 }
 
@@ -78,9 +78,9 @@ needs needs_of(const list_options& o) {
 needs needs_of(const describe_options& o) { return {{"auto"}, selected({o.plugin})}; }
 
 needs needs_of(const compile_options& o) {
-  needs found{{o.device}, {}};
-  for (const std::string& file : o.files) found.plugins.push_back({"./" + file, {}});
-  return found;
+  needs needed{{o.device}, {}};
+  for (const std::string& file : o.files) needed.plugins.push_back({"./" + file, {}});
+  return needed;
 }
 
 needs needs_of(const watch_options& o) {
@@ -90,9 +90,9 @@ needs needs_of(const watch_options& o) {
 }
 
 needs needs_of(const report_options& o) {
-  needs found;
-  found.charts = !o.html.empty() || !o.svg.empty();
-  return found;
+  needs needed;
+  needed.charts = o.html || o.svg;
+  return needed;
 }
 
 void print_needs(const needs& n) {

@@ -100,8 +100,9 @@ output_files::output_files(const std::vector<fs::path>& inputs, const fs::path& 
   if (!journal.empty()) taken_.push_back({journal, "it is the journal"});
 }
 
-output_file* output_files::add(const std::string& flag, const std::string& name) {
-  if (name.empty()) return nullptr;
+output_file* output_files::add(const std::string& flag, const std::optional<std::string>& given) {
+  if (!given) return nullptr;
+  const std::string& name = *given;
   if (name == "-" && on_stdout_)
     input::refuse(flag + " -", "only one export can go to stdout; name a file");
   on_stdout_ = on_stdout_ || name == "-";
@@ -128,7 +129,7 @@ void render(const results::document& d, format f, const report::shown_options& s
 result_files::result_files(const output_options& options, const std::vector<fs::path>& inputs,
                            const fs::path& journal)
     : output_files(inputs, journal), shown_(options.shown) {
-  const auto write_to = [&](const char* flag, const std::string& name, format f) {
+  const auto write_to = [&](const char* flag, const std::optional<std::string>& name, format f) {
     if (output_file* file = add(flag, name)) entries_.push_back({f, file});
   };
   write_to("--json", options.json, format::json);
@@ -149,8 +150,8 @@ void result_files::write(const results::document& d) {
 
 void require_new_folder(const fs::path& folder) {
   std::error_code fault;
-  const fs::file_status found = fs::status(folder, fault);
-  if (!fs::exists(found) || (fs::is_directory(found) && fs::is_empty(folder, fault))) return;
+  const fs::file_status status = fs::status(folder, fault);
+  if (!fs::exists(status) || (fs::is_directory(status) && fs::is_empty(folder, fault))) return;
   input::refuse(folder.string(),
                 "is there already, and nothing in it is changed; choose another name, or another "
                 "folder with --out");
@@ -169,9 +170,9 @@ void write_folder(const fs::path& folder, const file_texts& files) {
 }
 
 source::build_settings zoo_settings(const fs::path& source) {
-  source::build_settings found;
+  source::build_settings settings;
   const fs::path file = source.parent_path() / "CMakeLists.txt";
-  if (!fs::exists(file)) return found;
+  if (!fs::exists(file)) return settings;
   const auto refuse = [&] {
     input::refuse(file.string(),
                   "the plugin is built with more than its source and CUDA's libraries, so that it "
@@ -186,19 +187,19 @@ source::build_settings zoo_settings(const fs::path& source) {
   for (std::string word; words >> word;) {
     constexpr std::string_view kCuda = "CUDA::";
     if (word == "NATIVE")
-      found.native = true;
+      settings.native = true;
     else if (word == "ARCH" || word == "LINK" || word == "DEVICES")
       keyword = word;
     else if (std::isupper(static_cast<unsigned char>(word[0])) != 0 && !word.starts_with(kCuda))
       refuse();  // another keyword
     else if (keyword == "ARCH")
-      found.architectures.push_back(word);
+      settings.architectures.push_back(word);
     else if (keyword == "LINK" && word.starts_with(kCuda))
-      found.libraries.push_back(word.substr(kCuda.size()));
+      settings.libraries.push_back(word.substr(kCuda.size()));
     else if (keyword != "DEVICES")
       refuse();
   }
-  return found;
+  return settings;
 }
 
 }  // namespace kzoo::cli

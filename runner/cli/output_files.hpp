@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,9 +48,9 @@ class output_files {
   explicit output_files(const std::vector<std::filesystem::path>& inputs,
                         const std::filesystem::path& journal = {});
 
-  // Opens a flag's file; null for "". Throws input::invalid, also for a second "-" or the same
-  // file.
-  output_file* add(const std::string& flag, const std::string& name);
+  // Opens a flag's file; null if the flag is not given. Throws input::invalid, also for a second
+  // "-" or the same file.
+  output_file* add(const std::string& flag, const std::optional<std::string>& given);
   // Whether a file goes to stdout, which must then hold nothing else.
   bool on_stdout() const { return on_stdout_; }
 

@@ -131,31 +131,31 @@ int make_new(const new_options& options) {
                   "with '-'; found {}",
                   input::in_quotes(name));
   }
-  const fs::path folder = options.out.empty() ? name : options.out;
+  const fs::path folder = options.out.value_or(name);
   require_new_folder(folder);
   const fs::path sources = data_folder();
   file_texts files;
   source::build_settings settings;
-  if (options.from.empty()) {
+  if (!options.from) {
     files[name + ".cu"] =
         renamed(input::read_file(sources / "template" / "mine.cu", kSource), name);
   } else {
-    const fs::path from = source_of(options.from);
+    const fs::path from = source_of(*options.from);
     settings = zoo_settings(from);
     files = copied(from, name, settings, sources / "plugins");
   }
   const std::string source = name + (files.contains(name + ".cu") ? ".cu" : ".cpp");
-  if (!options.out.empty()) {
+  if (options.out) {
     files["CMakeLists.txt"] = project_file(
         input::read_file(sources / "template" / "CMakeLists.txt", kSource), source, name, settings);
   }
   write_folder(folder, files);
   const std::string path = (folder / source).string();
   const std::string program = shell_word(program_invocation_name);
-  const bool f16 = is_on_tensor_cores(options.from);  // quick's matrices are f32
+  const bool f16 = options.from && is_on_tensor_cores(*options.from);  // quick's matrices are f32
   const std::string run =
       fmt::format("{} run {} --plugins {}", program, f16 ? "tensor --sizes 128" : "quick",
-                  shell_word(path + ',' + (f16 ? options.from : "naive")));
+                  shell_word(path + ',' + (f16 ? *options.from : "naive")));
   const std::string watch =
       fmt::format("{} watch {}{}", program, shell_word(path), f16 ? " tensor --sizes 128" : "");
   print_to(stdout,

@@ -57,7 +57,7 @@ std::vector<fs::path> last_written_beside(const fs::path& file) {
 
 bool has_run_before(const results::document& then, const results::document& now,
                     const std::string& plugin) {
-  if (then.started >= now.started || !compare::incomparable(then, now).empty()) return false;
+  if (then.started >= now.started || compare::incomparable(then, now)) return false;
   const compare::comparison both = compare::compare(then, now, 0);
   return std::ranges::any_of(both.pairs, [&](const compare::pair& p) {
     return p.before != nullptr && p.after != nullptr && p.after->kernel.plugin == plugin;
@@ -151,7 +151,7 @@ int write_svg(const report_options& options) {
                   "Vega-Lite, which draws the charts, is not here; ./zoo setup --charts fetches "
                   "it, and --html FILE writes a page with the tables without it");
   }
-  const std::string files = html::write_svg(results.named(), *library, options.svg);
+  const std::string files = html::write_svg(results.named(), *library, *options.svg);
   write_text(stdout, files.empty() ? "there is nothing to draw\n" : files);
   return kOk;
 }
@@ -174,27 +174,27 @@ double threshold_of(const std::string& text) {
 int compare_two(const compare_options& options, const report::view& view) {
   const double threshold = threshold_of(options.threshold);
   const document before = storage::read(options.files[0]), after = storage::read(options.files[1]);
-  const std::string why = compare::incomparable(before, after);
-  if (!why.empty() && !options.force) {
+  const auto why = compare::incomparable(before, after);
+  if (why && !options.force) {
     input::refuse(options.files[1], "cannot be compared with {}: {}; --force does it anyway",
-                  options.files[0], why);
+                  options.files[0], *why);
   }
-  const compare::comparison found = compare::compare(before, after, threshold);
-  print_to(stdout, "{}", report::comparison_text(found, view));
-  return found.regressed() ? kRegression : kOk;
+  const compare::comparison both = compare::compare(before, after, threshold);
+  print_to(stdout, "{}", report::comparison_text(both, view));
+  return both.regressed() ? kRegression : kOk;
 }
 
 int rank_one(const compare_options& options, const report::view& view) {
   const document d = storage::read(options.files[0]);
-  const auto rankings = compare::rank(d, options.baseline);
+  const auto rankings = compare::rank(d, *options.baseline);
   if (rankings.empty()) {
     std::vector<std::string> kernels;
     for (const results::cell& c : d.cells)
       if (c.time) add_once(kernels, c.kernel.name());
     input::refuse("--baseline", "'{}' matches no kernel that was timed in {}\n  timed: {}",
-                  options.baseline, options.files[0], fmt::join(kernels, ", "));
+                  *options.baseline, options.files[0], fmt::join(kernels, ", "));
   }
-  print_to(stdout, "{}", report::ranking_text(d, options.baseline, rankings, view));
+  print_to(stdout, "{}", report::ranking_text(d, *options.baseline, rankings, view));
   return kOk;
 }
 
@@ -230,8 +230,8 @@ void store(const document& d, const fs::path& folder, const std::string& device)
 }  // namespace
 
 int report(const report_options& options) {
-  if (!options.html.empty()) return write_html(options);
-  if (!options.svg.empty()) return write_svg(options);
+  if (options.html) return write_html(options);
+  if (options.svg) return write_svg(options);
   if (options.files.size() > 1) {
     input::refuse(options.files[1],
                   "one result at a time; --html FILE puts several into a page, and `runner compare "
@@ -249,7 +249,7 @@ int report(const report_options& options) {
 int compare(const compare_options& options) {
   const report::view view =
       options.markdown ? report::medium::markdown : report::view_of(stdout, {});
-  const bool ranks = !options.baseline.empty();
+  const bool ranks = options.baseline.has_value();
   if (ranks != (options.files.size() == 1)) {
     input::refuse(
         "",

@@ -87,8 +87,8 @@ using results::document;
 // Creates the journal of a new run and writes its head; none with --no-journal.
 std::optional<storage::journal> new_journal(const output_options& options, const document& head) {
   if (options.no_journal) return std::nullopt;
-  auto journal = options.journal.empty() ? storage::journal::create_numbered(journal_name(head))
-                                         : storage::journal::create(options.journal);
+  auto journal = options.journal ? storage::journal::create(*options.journal)
+                                 : storage::journal::create_numbered(journal_name(head));
   journal.head(head);
   return journal;
 }
@@ -337,7 +337,8 @@ int begin(results::experiment e, const run_options& options,
           std::optional<storage::journal> given = {}) {
   run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
-  result_files files(options, plan.inputs, given ? given->file() : fs::path(options.journal));
+  result_files files(options, plan.inputs,
+                     given ? given->file() : fs::path(options.journal.value_or("")));
   const document head = run::head_of(plan);
   if (given) given->head(head);
   auto journal = given ? std::move(given) : new_journal(options, head);
@@ -346,8 +347,8 @@ int begin(results::experiment e, const run_options& options,
 
 // --or-resume: a batch job may restart while its first copy still runs.
 int begin_or_go_on(results::experiment e, const run_options& options) {
-  storage::journal journal =
-      storage::journal::create_or_reopen(options.journal, [](const std::string& words) {
+  storage::journal journal = storage::journal::create_or_reopen(
+      options.journal.value_or(""), [](const std::string& words) {
         print_to(stderr, "note: {}; waiting for its end\n", printable(words));
       });
   if (storage::has_head(journal.file()))
@@ -376,7 +377,7 @@ int rerun(const rerun_options& given) {
   run::plan plan = setup::plan_for(std::move(e), options);
   run::check_memory(plan);
   plan.inputs.emplace_back(given.file);
-  result_files files(options, plan.inputs, options.journal);
+  result_files files(options, plan.inputs, options.journal.value_or(""));
 
   document head = run::head_of(plan);
   head.notes.push_back("repeats the run of " + then.started);
@@ -443,7 +444,7 @@ run_options tuning_run(const tune_options& given) {
   run_options options = given;
   results::overrides& over = options.over;
   over.tune = true;
-  if (!given.budget.empty()) over.budget_seconds = seconds_in(given.budget);
+  if (given.budget) over.budget_seconds = seconds_in(*given.budget);
   if (is_source(given.file)) {
     if (over.sizes.empty() && !given.resume) {
       input::refuse("--sizes",

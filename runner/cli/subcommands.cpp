@@ -54,12 +54,12 @@ void explain(CLI::App& app, const std::string& command, const help_words& words,
     const std::string name = option->get_name(false, true);
     if (name == "-h,--help") continue;
     const auto own = words.find(command + ' ' + name);
-    const std::string& found = own != words.end() ? own->second : words.at("any " + name);
-    const std::size_t end = found.find("| ");
-    std::string help = found.substr(end + 2);
+    const std::string& line = own != words.end() ? own->second : words.at("any " + name);
+    const std::size_t end = line.find("| ");
+    std::string help = line.substr(end + 2);
     if (auto all = take_values(help); !all.empty()) values[option] = std::move(all);
     option->description(help);
-    if (end > 0) option->type_name(found.substr(0, end - 1));
+    if (end > 0) option->type_name(line.substr(0, end - 1));
   }
   for (CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; }))
     explain(*group, command, words, values);

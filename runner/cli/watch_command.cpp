@@ -130,10 +130,10 @@ class watcher {
   watch_options options_;
   std::optional<file_selector> source_;
   std::string name_;
-  bool begun_ = false;        // the arguments were right, so later errors may be mended
-  fs::file_time_type saved_;  // when the source was
+  bool begun_ = false;        // the arguments are right, so errors may be in the source
+  fs::file_time_type saved_;  // the source's time of change
   std::optional<attempt> last_;
-  std::optional<results::document> good_;  // the last good results
+  std::optional<results::document> good_;  // the last results without a failure
 };
 
 }  // namespace

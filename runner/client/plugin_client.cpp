@@ -128,7 +128,7 @@ std::optional<std::string> plugin_client::objection(const std::string& device,
 
 std::optional<std::string> plugin_client::ask_support(const std::string& device,
                                                       std::uint32_t variant, const problem& p) {
-  if (std::string why = why_not_of_types(p); !why.empty()) return why;
+  if (auto why = why_not_of_types(p)) return why;
   if (opened_ && !set_back()) leave();
   if (!opened_) open();
   try {
@@ -138,12 +138,12 @@ std::optional<std::string> plugin_client::ask_support(const std::string& device,
     return f.what();
   }
   // The checks choose their sizes by the declared granularity.
-  if (const std::string broken = broken_by(variants_.at(variant).granularity, p); !broken.empty())
+  if (const auto broken = broken_by(variants_.at(variant).granularity, p))
     throw failure(verdict::error,
                   fmt::format("it says that it needs {}, and takes {}: either its granularity is "
                               "wrong (multiple_m, multiple_n, multiple_k, row_alignment), or "
                               "supports() must decline this",
-                              broken, problem_name(p)));
+                              *broken, problem_name(p)));
   return std::nullopt;
 }
 
@@ -188,9 +188,9 @@ void plugin_client::expect(const worker::output_request& output, const problem& 
   output_.reserve(output_bytes_);
 }
 
-worker::run_report plugin_client::run(const worker::run_request& how, int slot) {
-  expect(how.output, prepared_.at(slot));
-  return call_for<worker::run_report>(operation::run, {{"slot", slot}, {"how", how}});
+worker::run_report plugin_client::run(const worker::run_request& request, int slot) {
+  expect(request.output, prepared_.at(slot));
+  return call_for<worker::run_report>(operation::run, {{"slot", slot}, {"how", request}});
 }
 
 void plugin_client::copy_result(int slot, const std::vector<std::int64_t>& rows) {
@@ -200,10 +200,10 @@ void plugin_client::copy_result(int slot, const std::vector<std::int64_t>& rows)
   call_for<json>(operation::copy_result, {{"slot", slot}, {"rows", rows}});
 }
 
-worker::sample_report plugin_client::sample(const worker::sample_request& how) {
+worker::sample_report plugin_client::sample(const worker::sample_request& request) {
   // Warm-up and sampling may each take max_seconds, and overrun it by one kernel.
-  auto report = call_for<worker::sample_report>(operation::sample, {{"slot", 0}, {"how", how}},
-                                                timeout_seconds_ + 2 * how.max_seconds);
+  auto report = call_for<worker::sample_report>(operation::sample, {{"slot", 0}, {"how", request}},
+                                                timeout_seconds_ + 2 * request.max_seconds);
   if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
       !std::ranges::all_of(report.samples_ms, is_figure) ||
       !std::ranges::all_of(report.sm_mhz, is_figure) || !is_figure(report.seconds) ||
@@ -213,9 +213,9 @@ worker::sample_report plugin_client::sample(const worker::sample_request& how) {
   return report;
 }
 
-worker::sustain_report plugin_client::sustain(const worker::sustain_request& how) {
+worker::sustain_report plugin_client::sustain(const worker::sustain_request& request) {
   const auto report = call_for<worker::sustain_report>(
-      operation::sustain, {{"slot", 0}, {"how", how}}, 2 * how.seconds);
+      operation::sustain, {{"slot", 0}, {"how", request}}, 2 * request.seconds);
   const std::array figures{report.ms, report.begin_seconds, report.end_seconds};
   if (report.runs < 1 || !std::ranges::all_of(figures, is_figure)) refuse_forged();
   return report;

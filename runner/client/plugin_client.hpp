@@ -55,11 +55,11 @@ class plugin_client {
   // each matrix in `move` ("abc", "b", ""; w: the workspace) and poisons its old memory.
   void refill(const problem& p, const std::string& move, int slot = 0);
   // Runs it once; output() then holds the requested part of C.
-  worker::run_report run(const worker::run_request& how = {}, int slot = 0);
+  worker::run_report run(const worker::run_request& request = {}, int slot = 0);
   // Times repeated runs.
-  worker::sample_report sample(const worker::sample_request& how);
+  worker::sample_report sample(const worker::sample_request& request);
   // Repeats runs without pauses.
-  worker::sustain_report sustain(const worker::sustain_request& how);
+  worker::sustain_report sustain(const worker::sustain_request& request);
   // Times one run with allocation and copies from and to the host.
   worker::end_to_end_report end_to_end();
   // Runs it `warmup` times, then once within the range that a profiler watches.
@@ -81,14 +81,14 @@ class plugin_client {
   // Sets the timeout for a reply, in seconds. Returns the previous timeout.
   double set_timeout(double seconds) { return std::exchange(timeout_seconds_, seconds); }
   // The session's latest run other than this variant on this problem, which may have left something
-  // behind: "plugin:variant at 64x64x64"; "" if there is none.
+  // behind: "plugin:variant at 64x64x64". Empty if there is none.
   std::string ran_before(std::uint32_t variant, const problem& p) const;
-  // How the session's process ended between turns since the last call, with no work lost; "" if it
-  // did not. A stopped process can only be killed from outside.
+  // How the session's process ended between turns since the last call, with no work lost. Empty
+  // if it did not end. A stopped process can only be killed from outside.
   std::string take_replacement() { return std::exchange(replacement_, ""); }
 
   // Settings of the runner's process that the variant has changed since the last call: "limits,
-  // processors"; "" for none. Changes by loading the library count for any variant.
+  // processors". Empty if none. Changes by loading the library count for any variant.
   std::string take_interference(std::uint32_t variant);
 
   // GEMM libraries that the plugin has ever loaded: "cublas".
@@ -155,7 +155,7 @@ class plugin_client {
   std::vector<std::string> ran_;  // in this session, as ran_before() names them
   // A variant's answers for a problem, in all sessions.
   struct support {
-    std::optional<std::optional<std::string>> answer;  // of objection(), once asked
+    std::optional<std::optional<std::string>> answer;  // objection()'s, once asked
     bool prepared = false;
     std::optional<std::string> rejected_later;  // why it rejects what it had accepted
   };

@@ -262,7 +262,7 @@ class process_client final : public plugin_client {
   }
   void start() override {
     if (worker_) return;
-    judge_.reset();  // of the previous worker
+    judge_.reset();  // the previous worker's
     lost_ = nullptr;
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
     if (device_ && !on_cpu_) arguments.push_back(hides_others_ ? kOnlyGpu : *device_);
@@ -423,7 +423,7 @@ class process_client final : public plugin_client {
     const std::scoped_lock lock(turns_);
     const process::settings::restored found = process::restore_own_settings();
     if (found.changed.empty() || last_ == nullptr) return;
-    last_->note_interference(found.changed + (found.all ? "" : ", for good"));
+    last_->note_interference(joined(found.changed, ", ") + (found.all ? "" : ", for good"));
   }
 
   [[noreturn]] void give_up(verdict v, const std::string& why) {
@@ -437,9 +437,9 @@ class process_client final : public plugin_client {
     worker_->wait_for_end(kMomentSeconds);
     const std::optional<int> status = worker_->end();
     worker_.reset();
-    const std::string how =
+    const std::string end =
         status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
-    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing_,
+    throw failure(verdict::crashed, fmt::format("{}, while {}{}", end, doing_,
                                                 process::with_line(log_.last_line(), file())));
   }
 

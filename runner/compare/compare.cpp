@@ -107,17 +107,14 @@ comparison compare(const document& before, const document& after, double thresho
   return result;
 }
 
-std::string incomparable(const document& before, const document& after) {
-  const auto differ = [](const char* what, const std::string& then, const std::string& now) {
-    return then == now ? "" : fmt::format("{}: {} and {}", what, then, now);
-  };
-  std::string why =
-      differ("they are from different devices", before.device.name, after.device.name);
-  if (why.empty()) {
-    why = differ("they are from different CUDA runtimes", before.device.fact("runtime"),
-                 after.device.fact("runtime"));
-  }
-  return why;
+std::optional<std::string> incomparable(const document& before, const document& after) {
+  const results::device &then = before.device, &now = after.device;
+  if (then.name != now.name)
+    return fmt::format("they are from different devices: {} and {}", then.name, now.name);
+  if (then.fact("runtime") != now.fact("runtime"))
+    return fmt::format("they are from different CUDA runtimes: {} and {}", then.fact("runtime"),
+                       now.fact("runtime"));
+  return std::nullopt;
 }
 
 std::vector<std::string> changes_between(const document& then, const document& now) {

@@ -58,8 +58,9 @@ struct comparison {
 comparison compare(const results::document& before, const results::document& after,
                    double threshold);
 
-// Why times cannot be compared, e.g. different devices or CUDA runtimes; "" if they can.
-std::string incomparable(const results::document& before, const results::document& after);
+// Why times cannot be compared, e.g. different devices or CUDA runtimes, if they cannot.
+std::optional<std::string> incomparable(const results::document& before,
+                                        const results::document& after);
 
 // A sentence for each difference between two runs of an experiment: its text and overrides, the
 // device, driver and CUDA runtime, kernel-zoo's version, the plugins' files.

@@ -1,7 +1,6 @@
 #include "compile/cache.hpp"
 
 #include "experiment/reader.hpp"
-#include "os/files.hpp"
 #include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
@@ -156,17 +155,17 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
                                     const places& known) const {
   const std::vector<std::string> includes = lines_of(content_of(folder_ / (key + ".includes")));
   if (includes.empty()) return std::nullopt;
-  const fs::path found = entry(key, includes, known);
+  const fs::path folder = entry(key, includes, known);
   std::error_code fault;
-  if (!keep_in_use(found) || !provides_library(found, file)) return std::nullopt;
-  if (content_of(found / kHash) != sha256_of(found / file) + '\n') {
-    fs::remove_all(found, fault);
+  if (!keep_in_use(folder) || !provides_library(folder, file)) return std::nullopt;
+  if (content_of(folder / kHash) != sha256_of(folder / file) + '\n') {
+    fs::remove_all(folder, fault);
     return std::nullopt;
   }
   const auto now = fs::file_time_type::clock::now();
-  fs::last_write_time(found, now, fault);
+  fs::last_write_time(folder, now, fault);
   fs::last_write_time(folder_ / (key + ".includes"), now, fault);
-  return found / file;
+  return folder / file;
 }
 
 temporary_folder cache::new_folder() const { return temporary_folder(folder_ / "new."); }

@@ -74,7 +74,7 @@ class cache {
   void evict() const;
 
   std::filesystem::path folder_;
-  std::uint64_t most_;  // of all entries, in bytes
+  std::uint64_t most_;  // bytes of all entries
 };
 
 // A folder of the cache for what CUDA compiles from PTX in processes that load this library. Each
@@ -90,12 +90,12 @@ struct recipe {
   std::string compiler, version;           // its path; its name and version
   std::string build_info;                  // with {architectures} in it, for cuda
   std::string include;                     // the folder of the SDK's headers
-  std::string simulated_include;           // of those that stand for CUDA's in the simulator
+  std::string simulated_include;           // the folder that stands for CUDA's in the simulator
   std::string package;                     // the folder of the SDK's CMake package
   std::vector<std::string> architectures;  // as CMAKE_CUDA_ARCHITECTURES
-  std::vector<std::string> options;        // of the compiler
+  std::vector<std::string> options;        // compiler options
   std::vector<std::string> definitions;    // NAME=VALUE
-  std::vector<std::string> link_options;   // of the linker, by way of the compiler
+  std::vector<std::string> link_options;   // linker options, by way of the compiler
   std::vector<std::string> libraries;
   // Launches kernels compiled to device code alone; empty: bare kernels become plugins with host
   // code. Not in the file.

@@ -70,7 +70,7 @@ std::string unit_text(const exported_project& p, std::size_t index) {
       fmt::format("#define kzoo_plugin_v1 {}\n#define KZOO_BUILD_INFO \"exported\"\n",
                   exported_symbol(p, index));
   if (u.code.generated) {
-    static const std::regex kLine(R"(#line [^\n]*\n)");  // of the file here
+    static const std::regex kLine(R"(#line [^\n]*\n)");  // names the file here
     return text + std::regex_replace(*u.code.generated, kLine, "");
   }
   return text + u.code.preamble + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
@@ -305,8 +305,8 @@ std::vector<holes> choice_holes(const std::vector<const exported_choice*>& choic
                                 const exported_project& p) {
   std::vector<holes> all;
   for (const exported_choice* c : choices) {
-    const problem& of = c->problem;
-    all.push_back({{{"sizes", fmt::format("{}, {}, {}, {}", of.m, of.n, of.k, of.batch)},
+    const problem& q = c->problem;
+    all.push_back({{{"sizes", fmt::format("{}, {}, {}, {}", q.m, q.n, q.k, q.batch)},
                     {"symbol", exported_symbol(p, c->unit)},
                     {"variant", c->variant ? literal(*c->variant) : "nullptr"},
                     {"kernel", literal(c->name)}}});

@@ -18,11 +18,11 @@ namespace kzoo::compile {
 
 // A source at a point of its space; the project makes a library of it.
 struct exported_unit {
-  std::string name;  // of the plugin and the point
+  std::string name;  // made of the plugin's and the point's
   std::filesystem::path source;
   source_unit code;
-  std::vector<std::string> options;  // of the compiler, beside its own
-  std::filesystem::path zoo;  // the folder of all plugins, if the source is there; else empty
+  std::vector<std::string> options;    // more options of the compiler
+  std::filesystem::path zoo;           // the folder of all plugins, if it holds the source
   std::vector<std::string> missing{};  // headers that are left out
 };
 
@@ -30,13 +30,13 @@ struct exported_unit {
 struct exported_choice {
   kzoo::problem problem;
   std::size_t unit;
-  std::optional<std::string> variant;  // unless it is the only one
-  std::string name;                    // of the kernel, for people
+  std::optional<std::string> variant;  // absent if it is the only one
+  std::string name;                    // the kernel's, for people
   kzoo_precision precision;
 };
 
 struct exported_project {
-  std::string name;  // of the folder, a C identifier
+  std::string name;  // a C identifier: the folder's name
   // CMAKE_CUDA_ARCHITECTURES for units whose sources name none.
   std::vector<std::string> architectures;
   std::vector<exported_unit> units;

@@ -16,7 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -290,7 +289,7 @@ words files_included(const fs::path& rule, const fs::path& folder) {
 }
 
 void allow_owner_alone(const fs::path& library) {
-  using enum fs::perm_options;  // of nothing that a link names
+  using enum fs::perm_options;  // applies to links themselves
   fs::permissions(library, fs::perms::owner_all, replace | nofollow);
 }
 
@@ -377,8 +376,8 @@ built build_device_code(const commands& c, const recipe& toolchain, const source
   manifest::kernel_manifest launches = launches_of(u.kernels, ptx_in(folder), source);
   launches.build = c.build_info;
   const std::string code = read_made(kernels, kKernelsFile);
-  if (const std::string flaw = manifest::flaw_in(code); !flaw.empty())
-    input::refuse(source.string(), "what is compiled " + flaw);
+  if (const auto flaw = manifest::flaw_in(code))
+    input::refuse(source.string(), "what is compiled " + *flaw);
   write_file(library, manifest::pack(launches, code, toolchain.launcher, source.string()));
   allow_owner_alone(library);
   return {result.output, files_included(rule, folder)};

@@ -36,7 +36,8 @@ struct selector {
 // A plugin by its file, as a shell completes it: "./mine.cu", "mine.cu:16x16", "build/mine.so", or
 // a folder, "kernels/". Recognised by a slash or by .cu, .cuh, .cpp, .so or .toml at the end.
 struct file_selector {
-  std::string path, variant;  // "": all
+  std::string path;
+  std::string variant;  // empty: all variants
 };
 std::optional<file_selector> as_file(std::string_view text);
 

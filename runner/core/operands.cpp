@@ -54,7 +54,7 @@ contents contents_of(const problem& p) {
       {fill::powers, {powers, powers, powers}},
       {fill::few_bits, {few_bits, few_bits, few_bits}},
       {fill::specials, {specials, specials, specials}},
-      {fill::probe_b, {sparse_signs, odd, signs}},  // of f32 and f64
+      {fill::probe_b, {sparse_signs, odd, signs}},  // for f32 and f64
       {fill::lone, {odd, sign_in_col, signs}},
       {fill::lone_b, {sign_in_row, odd, signs}},
       {fill::full, {whole_range, integers, whole_range}},
@@ -167,8 +167,8 @@ data::matrix stored_scales(const problem& p, const data::matrix& x, const scale_
   data::matrix scales{KZOO_F32, content_of_scales(p),
                       rows,     cols,
                       ld,       key_of(p, number, kOperandsOfProduct[is_of_b ? 1 : 0])};
-  const exponents of = exponents_of(p);
-  scales.parameter = static_cast<std::uint64_t>(is_of_b ? of.scale_b : of.scale_a);
+  const exponents powers = exponents_of(p);
+  scales.parameter = static_cast<std::uint64_t>(is_of_b ? powers.scale_b : powers.scale_a);
   scales.count = x.count;
   if (x.count > 1) scales.stride = rows * ld;
   return scales;
@@ -208,8 +208,8 @@ kzoo_scale_block to_abi(const scale_block& block) {
 }  // namespace
 
 int exponent_of_products(const problem& p) {
-  const exponents of = exponents_of(p);
-  return static_cast<int>(of.a + of.b + of.scale_a + of.scale_b);
+  const exponents powers = exponents_of(p);
+  return static_cast<int>(powers.a + powers.b + powers.scale_a + powers.scale_b);
 }
 
 std::vector<named_operand> named_operands(const problem& p) {

@@ -57,14 +57,14 @@ bool has_scale_blocks(const element_types& types, bool of_b) {
   return is_scaled(types) || (of_b && types.b == KZOO_I4);
 }
 
-std::string why_not_of_types(const problem& p) {
+std::optional<std::string> why_not_of_types(const problem& p) {
   if (!p.epilogue.empty() && !has_epilogues(p.dtype))
     return "epilogues are for results of f32, f16 and bf16";
   if ((!p.scale_block_a.empty() && !has_scale_blocks(p.dtype, false)) ||
       (!p.scale_block_b.empty() && !has_scale_blocks(p.dtype, true)))
     return "only blocks of fp8 matrices, and of a B of i4, have scales";
   if (!p.fills_bytes()) return "rows of a B of i4 have an even number of elements";
-  return "";
+  return std::nullopt;
 }
 
 std::string_view precision_name(kzoo_precision precision) {
@@ -207,7 +207,9 @@ std::string problem_details(const problem& p) {
 
 namespace {
 
-std::int64_t up_to_multiple(std::int64_t x, std::int64_t of) { return (x + of - 1) / of * of; }
+std::int64_t up_to_multiple(std::int64_t x, std::int64_t multiple) {
+  return (x + multiple - 1) / multiple * multiple;
+}
 
 std::int64_t common_multiple(std::int64_t x, std::int64_t y) {
   constexpr std::int64_t kTooLong = kLargestDimension + 1;
@@ -238,7 +240,7 @@ problem rounded_up(problem p, const size_granularity& g) {
   return p;
 }
 
-std::string broken_by(const size_granularity& g, const problem& p) {
+std::optional<std::string> broken_by(const size_granularity& g, const problem& p) {
   struct rule {
     const char* what;
     std::int64_t size, multiple;
@@ -264,7 +266,7 @@ std::string broken_by(const size_granularity& g, const problem& p) {
       rule{"the bytes from C to C", bytes(p.dtype.c, p.stride_c()), g.row_bytes}};
   const auto broken =
       std::ranges::find_if(rules, [](const rule& r) { return r.size % r.multiple != 0; });
-  if (broken == rules.end()) return "";
+  if (broken == rules.end()) return std::nullopt;
   return fmt::format("{} a multiple of {}, not {}", broken->what, broken->multiple, broken->size);
 }
 

@@ -38,8 +38,8 @@ constexpr bool has_operand(stage_kind kind) { return adds(kind) || multiplies(ki
 
 struct epilogue_stage {
   stage_kind what = stage_kind::relu;
-  kzoo_type type = 0;        // of the operand; 0: C's type, for scales f32
-  double low = 0, high = 0;  // of clamp
+  kzoo_type type = 0;        // the operand's; 0: C's type, for scales f32
+  double low = 0, high = 0;  // clamp's limits
 
   auto operator<=>(const epilogue_stage&) const = default;
 };
@@ -61,7 +61,7 @@ struct scale_block {
 };
 inline constexpr std::int64_t kLargestScaleBlock = 65536;
 
-// "1x128", or "" for none; and back, both from 1 to kLargestScaleBlock.
+// "1x128", and back, both from 1 to kLargestScaleBlock. No block has an empty name.
 std::string scale_block_name(const scale_block& block);
 std::optional<scale_block> scale_block_from_name(std::string_view name);
 
@@ -254,8 +254,8 @@ struct problem {
   auto operator<=>(const problem&) const = default;
 };
 
-// Why matrices of these types allow no such GEMM, in a sentence; "": they do.
-std::string why_not_of_types(const problem& p);
+// Why matrices of these types allow no such GEMM, in a sentence; absent if they do.
+std::optional<std::string> why_not_of_types(const problem& p);
 
 // The problem as a kernel sees it: without the numbers in its matrices.
 problem as_told(problem p);
@@ -270,7 +270,7 @@ problem resized(const problem& like, std::int64_t m, std::int64_t n, std::int64_
 std::string shape_name(const problem& p);
 // "512x512x512 f32", with everything else only if it is not the default.
 std::string problem_name(const problem& p);
-// The part after shape and type: " nt batch=2", or "".
+// The part after shape and type: " nt batch=2". Empty if all is the default.
 std::string problem_details(const problem& p);
 
 // Sizes that a variant takes.
@@ -289,8 +289,8 @@ problem rounded_up(problem p, const size_granularity& g);
 // Bytes of the smallest element type; rows of all matrices are counted in it.
 std::int64_t narrowest(const element_types& types);
 
-// The first violated condition of `g`: "M a multiple of 128, not 100"; "" if there is none.
-std::string broken_by(const size_granularity& g, const problem& p);
+// The first violated condition of `g`, if any: "M a multiple of 128, not 100".
+std::optional<std::string> broken_by(const size_granularity& g, const problem& p);
 
 // Declared precisions: their accuracy for inputs and sums, and their order.
 

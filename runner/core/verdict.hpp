@@ -36,7 +36,7 @@ class failure : public std::runtime_error {
   failure(kzoo::verdict v, const std::string& reason, std::string_view what = "")
       : std::runtime_error(reason), verdict(v), step(what) {}
   kzoo::verdict verdict;
-  std::string_view step;  // of kzoo::step, or ""
+  std::string_view step;  // of kzoo::step; empty if the verdict says it all
 };
 
 // How thoroughly a variant is checked before it counts as correct: docs/verdicts.md.
@@ -57,7 +57,7 @@ inline constexpr std::string_view kResult = "result",  // C is wrong
     kRepeats = "repeats",                 // different bits on the same numbers
     kFresh = "fresh memory",              // wrong in newly allocated memory
     kClock = "clock",                     // the clock of its process is wrong
-    kCode = "loaded code",                // of the runner or a library, changed in its process
+    kCode = "loaded code",                // the runner's or a library's, changed in its process
     kChannel = "channel",                 // it wrote messages that only its worker may write
     kNeighbours = "work after its turn",  // which delays others
     kLeak = "leak",                       // memory that is not given back
@@ -68,7 +68,7 @@ inline constexpr std::array kAll{kResult,  kMemory, kStream,    kUnfinished, kKe
                                  kRepeats, kFresh,  kClock,     kCode,       kChannel, kNeighbours,
                                  kLeak,    kFloor,  kPrecision, kHostCode};
 
-// The step with this name; "": none.
+// The step with this name. Empty if there is none.
 constexpr std::string_view from_name(std::string_view text) {
   for (const std::string_view name : kAll)
     if (name == text) return name;

@@ -43,7 +43,7 @@ enum class content : std::uint32_t {
   ones,
   one_or_two,
   scales,    // fractions in [1/2, 2)
-  offsets,   // of groups of rows
+  offsets,   // where groups of rows begin
   normal,    // sums of four numbers uniform in [-1/2, 1/2)
   specials,  // uniform, but infinity or NaN in one of 256 elements, and 0 in one of 16
   scaled,    // uniform, times 2^parameter, which may be negative
@@ -60,11 +60,11 @@ enum class content : std::uint32_t {
 
 struct matrix {
   kzoo_type type;
-  content inside;  // of the rows x cols elements; all other words are always poison
+  content inside;  // fills the rows x cols elements; all other words are always poison
   std::int64_t rows, cols, ld;
   std::uint64_t key;            // different for each matrix and seed
   bool transposed = false;      // op(x) is the transpose
-  std::uint64_t parameter = 0;  // of `inside`
+  std::uint64_t parameter = 0;  // `inside` needs it
   // The matrices of a batch; a single matrix has stride 0.
   std::int64_t count = 1, stride = 0;
   // A row that is temporarily negated; -1: none. It gets its real elements last, on the plugin's
@@ -158,8 +158,8 @@ constexpr std::string_view names_of(group_rows) { return "even, skewed, half_emp
 inline constexpr std::array kGroupRows = kAllOf<group_rows>;
 
 // matrix::parameter for offsets: `rows` in all, and how they are split.
-constexpr std::uint64_t offsets_parameter(std::int64_t rows, group_rows how) {
-  return static_cast<std::uint64_t>(rows) * kGroupRows.size() + static_cast<std::uint64_t>(how);
+constexpr std::uint64_t offsets_parameter(std::int64_t rows, group_rows sizes) {
+  return static_cast<std::uint64_t>(rows) * kGroupRows.size() + static_cast<std::uint64_t>(sizes);
 }
 constexpr std::int64_t group_count(const matrix& offsets) { return offsets.cols - 1; }
 

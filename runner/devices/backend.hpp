@@ -22,7 +22,7 @@ namespace kzoo::devices {
 // Memory around an allocation that must not be touched.
 struct surroundings {
   std::size_t bytes = 0;  // on either side
-  const char* name = "";  // of the allocation: a literal
+  const char* name = "";  // names the allocation; a literal
 };
 
 // Memory of the CPU's matrices: of this process, or shared with the kernel's worker.
@@ -87,7 +87,7 @@ struct run_steps {
 struct finished_run {
   // GPU: no other kernel of this process was on the device when the numbers were written.
   bool alone = true;
-  double ms = 0;      // of `call`
+  double ms = 0;      // the time of `call`
   double sm_mhz = 0;  // 0: unknown, or the run was too short
   // About the output at the end of the stream's work.
   reference::product_findings found;
@@ -96,8 +96,8 @@ struct finished_run {
 // Consecutive runs of a kernel.
 struct repeated_runs {
   std::int64_t count = 0;
-  double ms = 0;                      // of all runs
-  reference::product_findings found;  // of the last run
+  double ms = 0;                      // time of all runs
+  reference::product_findings found;  // the last run's
 };
 
 class backend {
@@ -143,7 +143,8 @@ class backend {
   virtual std::optional<std::string> pending_error() = 0;
   // The longest time in ms for which another process had the device; 0 on the CPU.
   virtual double longest_pause_ms() = 0;
-  // Restores limits that all kernels of this process share. Returns the changes; "": none.
+  // Restores limits that all kernels of this process share. Returns the changes, as text; empty
+  // if there were none.
   virtual std::string restore_limits() = 0;
   // Bytes of device memory that no process uses. Unlimited on the CPU.
   virtual std::int64_t free_memory() = 0;

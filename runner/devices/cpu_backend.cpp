@@ -177,12 +177,12 @@ data::reading read_all(const void* buffer, const data::matrix& x) {
 }
 
 product_findings judge_product(const void* buffer, const product_check& check, std::uint64_t key) {
-  product_findings found;
-  found.c = read_all(buffer, check.of.c);
+  product_findings findings;
+  findings.c = read_all(buffer, check.of.c);
   if (check.after.count == 0)
-    judge_rows(buffer, check, key, found);
+    judge_rows(buffer, check, key, findings);
   else
-    judge_elements(buffer, check, key, found);
+    judge_elements(buffer, check, key, findings);
   constexpr std::int64_t kColumns = 128;  // per block
   const std::int64_t blocks = (check.n + kColumns - 1) / kColumns;
   const reference::whole_rows whole = reference::draw_rows(check, key);
@@ -194,10 +194,10 @@ product_findings judge_product(const void* buffer, const product_check& check, s
   });
   for (std::size_t r = 0; r < whole.size(); ++r)
     for (const auto& of_block : wrong) {
-      if (of_block[r] > 0 && found.row < 0) found.row = whole[r];
-      found.wrong_elements += of_block[r];
+      if (of_block[r] > 0 && findings.row < 0) findings.row = whole[r];
+      findings.wrong_elements += of_block[r];
     }
-  return found;
+  return findings;
 }
 
 }  // namespace
@@ -389,14 +389,14 @@ class cpu_backend final : public backend {
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
  private:
-  data::changes changes_of(const filled_buffer& of) {
-    const data::matrix& x = of.spec;
+  data::changes changes_of(const filled_buffer& buffer) {
+    const data::matrix& x = buffer.spec;
     const std::byte* words = generated_.words_of(x);
-    if (words != nullptr && std::memcmp(of.words, words, bytes_of(x)) == 0) return {};
+    if (words != nullptr && std::memcmp(buffer.words, words, bytes_of(x)) == 0) return {};
     std::vector<data::changes> parts(blocks(x));
     for_each_word(x, [&](std::int64_t i, std::int64_t block) {
       const bool inside = data::is_inside(x, i);
-      if ((inside && of.elements_may_change) || !is_changed(of.words, x, i)) return;
+      if ((inside && buffer.elements_may_change) || !is_changed(buffer.words, x, i)) return;
       data::changes& found = parts[std::size_t(block)];
       std::int64_t& first = inside ? found.first_inside : found.first_outside;
       if ((inside ? found.inside : found.outside)++ == 0) first = i;

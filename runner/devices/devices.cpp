@@ -62,7 +62,7 @@ results::device find(const std::string& name) {
   if (name == "cpu") return cpu_device();
   std::vector<results::device> gpus = list_cuda();
   if (name == "auto") return gpus.empty() ? cpu_device() : gpus.front();
-  if (gpus.empty()) throw absent(why_no_cuda());
+  if (gpus.empty()) throw absent(why_no_cuda().value());
   const auto wanted = static_cast<std::size_t>(ordinal_of(name));
   if (wanted >= gpus.size()) {
     throw absent(
@@ -82,7 +82,7 @@ std::vector<results::device> find_all(const std::string& name) {
   } else {
     all = list_cuda();
   }
-  if (all.empty()) throw absent(why_no_cuda());
+  if (all.empty()) throw absent(why_no_cuda().value());
   check_one_model(all);
   return all;
 }
@@ -115,14 +115,14 @@ std::unique_ptr<backend> open(const std::string& device_id) {
 #ifndef KZOO_HAS_CUDA
 std::vector<results::device> list_cuda() { return {}; }
 
-std::string why_no_cuda() {
+std::optional<std::string> why_no_cuda() {
   return "This kernel-zoo was built without CUDA. Install the CUDA toolkit and build again, or run "
          "with --device cpu.";
 }
 
-std::uint64_t free_cuda_memory(int) { throw absent(why_no_cuda()); }
+std::uint64_t free_cuda_memory(int) { throw absent(why_no_cuda().value()); }
 
-std::unique_ptr<backend> open_cuda(int) { throw absent(why_no_cuda()); }
+std::unique_ptr<backend> open_cuda(int) { throw absent(why_no_cuda().value()); }
 #endif
 
 }  // namespace kzoo::devices

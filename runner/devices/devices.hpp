@@ -6,6 +6,7 @@
 #include <kzoo/abi.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@ std::vector<results::device> find_all(const std::string& name);
 // Throws std::invalid_argument if the devices are of several models.
 void check_one_model(const std::vector<results::device>& all);
 
-// Why there is no CUDA device, and what to do, in one sentence each; "": there is one.
-std::string why_no_cuda();
+// Why there is no CUDA device, and what to do, in one sentence each; absent if there is one.
+std::optional<std::string> why_no_cuda();
 
 // Bytes of device memory that can be allocated now.
 std::uint64_t free_memory(const results::device& d);

@@ -21,7 +21,7 @@ constexpr std::size_t rounded_up(std::size_t x, std::size_t to) { return (x + to
 
 // Changed only by the main thread, and by the signal handler on the faulting thread.
 struct block {
-  std::atomic<std::uintptr_t> begin{0};  // of all its pages; 0: unused
+  std::atomic<std::uintptr_t> begin{0};  // the first of its pages; 0: unused
   std::uintptr_t first = 0, past = 0;    // the accessible pages in between
   std::uintptr_t memory = 0;             // the requested bytes
   std::size_t end = 0, bytes = 0;
@@ -72,7 +72,7 @@ void tell(const block* b, std::uintptr_t at) {
 // False for a jump into data, which would fault forever.
 bool is_write([[maybe_unused]] const void* state) {
 #if defined(__x86_64__)
-  constexpr greg_t kWrite = 2;  // of the page fault's error code
+  constexpr greg_t kWrite = 2;  // a bit of the page fault's error code
   return (static_cast<const ucontext_t*>(state)->uc_mcontext.gregs[REG_ERR] & kWrite) != 0;
 #else
   return true;

@@ -63,7 +63,7 @@ std::set<std::string> names_of(unsigned long long bits) {
     if ((bits & r.bit) != 0) names.emplace(r.name);
     bits &= ~r.bit;
   }
-  if (bits != 0) names.insert(fmt::format("{:#x}", bits));  // of a newer driver
+  if (bits != 0) names.insert(fmt::format("{:#x}", bits));  // a newer driver's
   return names;
 }
 

@@ -44,7 +44,7 @@ location location_of(std::string_view text, std::size_t at, const input::diagnos
 void check_outside_strings(std::string_view text, input::diagnostics& report) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  std::size_t parts = 1;  // of a key
+  std::size_t parts = 1;  // parts of a dotted key
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"' || c == '\'') {

@@ -30,7 +30,7 @@ struct node {
 
 struct table_entry {
   std::string key;
-  location where;  // of the key
+  location where;  // the key's place
   node content;
 };
 
@@ -105,7 +105,7 @@ read_as<std::string> text_such_that(bool (*is_valid)(std::string_view), std::str
 
 class table_reader {
  public:
-  // `name` is "" for the whole file. `outer` is the table whose known keys hints may name.
+  // `name` is empty for the whole file. `outer` is the table whose known keys hints may name.
   table_reader(const node_table& table, std::string name, input::diagnostics& report,
                const table_reader* outer = nullptr);
 
@@ -163,7 +163,7 @@ class table_reader {
     return static_cast<T>(std::forward<From>(from));
   }
   std::string full_name(std::string_view key) const;
-  // "; 'sizes' goes under [problem]", if another table knows the key, or "".
+  // "; 'sizes' goes under [problem]", if another table knows the key; else empty.
   std::string place_of(std::string_view key) const;
 
   const node_table& table_;
@@ -171,8 +171,8 @@ class table_reader {
   input::diagnostics& report_;
   const table_reader* outer_;
   std::vector<std::string> known_;
-  std::vector<std::pair<std::string, std::vector<std::string>>>
-      tables_;  // expected, with their keys
+  // Expected tables, with their keys.
+  std::vector<std::pair<std::string, std::vector<std::string>>> tables_;
 };
 
 }  // namespace kzoo::experiment

@@ -67,7 +67,7 @@ class series_names {
   std::string of(const results::cell& c) const;
 
  private:
-  std::map<std::string, std::set<kzoo_precision>> precisions_;  // of each plugin
+  std::map<std::string, std::set<kzoo_precision>> precisions_;  // by plugin
 };
 // The colours of the series that have their own: "baseline"; "a" to "d" for the authors', or for
 // the fastest plugin's where there are none.

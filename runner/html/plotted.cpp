@@ -94,7 +94,7 @@ json row_of(const named_result& r, const cell& c, std::size_t position) {
           {"bar_high", nullptr},
           {"speedup_text", timed ? report::speedup_text(d, c) : ""},
           {"fastest", ""},    // "yes": of its plugin's variants on the problem
-          {"gain_text", ""},  // of a step of a ladder over the step before it
+          {"gain_text", ""},  // a ladder step's gain over the step before it
           // The positions of a line's labels, at its last point.
           {"rate_label", nullptr},
           {"relative_label", nullptr},
@@ -114,7 +114,7 @@ json row_of(const named_result& r, const cell& c, std::size_t position) {
 struct problem_rows {
   const named_result& result;
   std::span<const cell> cells;
-  std::span<plotted> rows;  // of these cells
+  std::span<plotted> rows;  // these cells' rows
   std::vector<const cell*> fastest;
 
   json& row_of(const cell& c) const { return rows[std::size_t(&c - cells.data())].row; }
@@ -177,8 +177,8 @@ void add_labels(const std::vector<plotted*>& points, const labelled_plot& plot) 
     lowest = std::min(lowest, at);
     highest = std::max(highest, at);
     plotted*& known = last[{p->result, p->cell->kernel.plugin, p->cell->declared}];
-    const auto size = [](const plotted& of) {
-      return of.result->document->problem_of(*of.cell).flops();
+    const auto size = [](const plotted& one) {
+      return one.result->document->problem_of(*one.cell).flops();
     };
     if (known == nullptr || size(*p) >= size(*known)) known = p;
   }
@@ -315,7 +315,7 @@ std::vector<plotted> plot(std::span<const named_result> all) {
 std::vector<double> moved_apart(const std::vector<double>& at, double least) {
   // Groups that stand at equal distances, each round the mean of where its members want to be.
   struct group {
-    double sum;  // of the places of the first one that the members ask for
+    double sum;  // the sum of the places that the members ask for of the first one
     std::size_t count;
     double first() const { return sum / double(count); }
   };

@@ -144,25 +144,25 @@ struct pair_map {
 
 std::vector<timed_point> timed_points(const document& d, const results::plugin_record& plugin,
                                       std::size_t problem) {
-  std::vector<timed_point> found;
+  std::vector<timed_point> points;
   for (const cell& c : d.cells_of(problem)) {
     if (!is_timed(c) || c.kernel.plugin != plugin.name) continue;
     if (const auto* const point = plugin.tuned.point_of(c.kernel.variant))
-      found.push_back({&point->values, &c});
+      points.push_back({&point->values, &c});
   }
-  return found;
+  return points;
 }
 
 // The parameters that have several values.
 std::vector<std::size_t> varied(const std::vector<timed_point>& points) {
-  std::vector<std::size_t> found;
+  std::vector<std::size_t> shared;
   for (std::size_t i = 0; !points.empty() && i < points.front().values->size(); ++i) {
     const auto is_first = [&](const timed_point& p) {
       return p.values->at(i) == points.front().values->at(i);
     };
-    if (!std::ranges::all_of(points, is_first)) found.push_back(i);
+    if (!std::ranges::all_of(points, is_first)) shared.push_back(i);
   }
-  return found;
+  return shared;
 }
 
 const cell& faster(const cell& a, const cell& b) {

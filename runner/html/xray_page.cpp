@@ -30,7 +30,7 @@ std::vector<costly_line> costly_lines(const xray::document& d) {
     if (!c.found) continue;
     for (const xray::launch& l : *c.found)
       for (const line_counts& line : l.lines)
-        if (!advice_on(line).empty()) all.push_back({&c, &line});
+        if (advice_on(line)) all.push_back({&c, &line});
   }
   std::ranges::stable_sort(all, std::ranges::greater{}, &costly_line::excess);
   return all;
@@ -91,7 +91,7 @@ void add_answer(const xray::document& d, const std::vector<costly_line>& costly,
       : costly.empty()
           ? "No line takes a quarter more sectors or wavefronts than its bytes need."
           : fmt::format("{}, {}, costs most: {}.", process::place_text(costly.front().line->where),
-                        name_of(costly.front().line->kind), advice_on(*costly.front().line));
+                        name_of(costly.front().line->kind), *advice_on(*costly.front().line));
   out(fmt::format("<p class=\"answer\">{} {}</p>\n",
                   report::html(found, flaws.empty() ? style::good : style::bad),
                   report::html(cost)));
@@ -134,7 +134,7 @@ struct known_line {
   std::uint64_t excess() const {
     std::uint64_t sum = 0;
     for (const line_counts* c : accesses)
-      if (!advice_on(*c).empty()) sum += c->counts.excess();
+      if (advice_on(*c)) sum += c->counts.excess();
     return sum;
   }
 };
@@ -158,12 +158,12 @@ std::map<std::string, lines_of_file> files_of(const xray::launch& l) {
 }
 
 void add_access(const line_counts& c, const text_sink& out) {
-  const std::string advice = advice_on(c);
+  const auto advice = advice_on(c);
   std::string text = report::counts_text(c);
   for (const xray::source_frame& f : c.called) text += ", from " + process::place_text(f);
-  out(fmt::format("<div class=\"about{}\">{}", advice.empty() ? "" : " slow", report::html(text)));
-  if (!advice.empty()) {
-    out(fmt::format("<br>{}<br>{} of the lanes: <code>{}</code>", report::html(advice),
+  out(fmt::format("<div class=\"about{}\">{}", advice ? " slow" : "", report::html(text)));
+  if (advice) {
+    out(fmt::format("<br>{}<br>{} of the lanes: <code>{}</code>", report::html(*advice),
                     picture_unit(c.kind), report::html(picture_of(c))));
   }
   out("</div>\n");

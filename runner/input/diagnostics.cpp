@@ -2,8 +2,6 @@
 
 #include "os/text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <system_error>

@@ -56,7 +56,7 @@ class diagnostics {
   std::vector<entry> found_;
 };
 
-// "WHERE: error: MESSAGE", for errors outside files; `where` may be "".
+// "WHERE: error: MESSAGE", for errors outside files. An empty `where` is left out.
 std::string error_text(std::string_view where, std::string_view message);
 // Throws `invalid` with error_text().
 [[noreturn]] void refuse(std::string_view where, std::string_view message);
@@ -76,7 +76,7 @@ std::string in_quotes(std::string_view text, char quote = '"');
 
 // The known word with the smallest edit distance to `found`, ignoring case, if one is close.
 std::optional<std::string> nearest(std::string_view found, const std::vector<std::string>& known);
-// "; did you mean 'x'?", or "" when no known word is close.
+// "; did you mean 'x'?", to end a message. Empty when no known word is close.
 std::string did_you_mean(std::string_view found, const std::vector<std::string>& known);
 
 // A kind of file: its name and suffix in messages, and its largest size.

@@ -2,7 +2,6 @@
 
 #include "core/kernel_name.hpp"
 #include "experiment/reader.hpp"
-#include "input/diagnostics.hpp"
 #include "manifest/variants.hpp"
 #include "os/text.hpp"
 
@@ -107,24 +106,26 @@ std::string mangled_entry(const std::string& entry, const std::vector<std::strin
 
 }  // namespace
 
-std::string flaw_in(std::string_view bytes) {
-  const char* const cut_short = "is cut short";
+std::optional<std::string> flaw_in(std::string_view bytes) {
+  const auto cut_short_if = [](bool is_short) {
+    return is_short ? std::optional<std::string>("is cut short") : std::nullopt;
+  };
   if (bytes.starts_with(ELFMAG)) {
     const auto header = at<Elf64_Ehdr>(bytes, 0);
     constexpr Elf64_Half kCuda = 190;  // EM_CUDA
-    if (bytes.size() < sizeof header) return cut_short;
+    if (bytes.size() < sizeof header) return cut_short_if(true);
     if (header.e_machine != kCuda) return "is an ELF file of another machine than a GPU";
     const auto end = header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
-    return end < header.e_shoff || end > bytes.size() ? cut_short : "";
+    return cut_short_if(end < header.e_shoff || end > bytes.size());
   }
   constexpr std::uint32_t kFatbin = 0xba55ed50;
   if (at<std::uint32_t>(bytes, 0) == kFatbin) {
     const std::uint64_t header = at<std::uint16_t>(bytes, 6), data = at<std::uint64_t>(bytes, 8);
-    return data > bytes.size() || header > bytes.size() - data ? cut_short : "";
+    return cut_short_if(data > bytes.size() || header > bytes.size() - data);
   }
   if (bytes.find('\0') == std::string_view::npos &&
       bytes.substr(0, 4096).find(".version") != std::string_view::npos)
-    return "";
+    return std::nullopt;
   return "is neither a cubin nor a fatbin nor PTX";
 }
 
@@ -135,10 +136,10 @@ std::vector<std::string> kernel_names(std::string_view bytes) {
 std::vector<std::string> kernels_called(const std::string& entry,
                                         const std::vector<std::string>& names) {
   if (std::ranges::count(names, entry) > 0) return {entry};
-  std::vector<std::string> found;
+  std::vector<std::string> called;
   for (const std::string& name : names)
-    if (plain(demangled(name)) == plain(entry)) found.push_back(name);
-  return found;
+    if (plain(demangled(name)) == plain(entry)) called.push_back(name);
+  return called;
 }
 
 kernel_manifest read(const std::filesystem::path& file, std::string_view text) {
@@ -191,8 +192,7 @@ std::string pack(const std::filesystem::path& manifest, const std::filesystem::p
   kernel_manifest read_manifest = read(manifest, input::read_file(manifest, kManifestFile));
   const std::filesystem::path file = manifest.parent_path() / read_manifest.kernel;
   const std::string kernel = input::read_file(file, kKernelFile);
-  if (const std::string flaw = flaw_in(kernel); !flaw.empty())
-    input::refuse(file.string(), "the file " + flaw);
+  if (const auto flaw = flaw_in(kernel)) input::refuse(file.string(), "the file " + *flaw);
   const std::vector<std::string> names = kernel_names(kernel);
   for (kernel_variant& v : read_manifest.variants)
     v.entry = mangled_entry(v.entry, names, file.string());

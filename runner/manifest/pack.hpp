@@ -6,6 +6,7 @@
 #include <kzoo/manifest/kernel_manifest.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,8 @@
 namespace kzoo::manifest {
 
 // Why CUDA cannot load a file of compiled kernels (cubin, fatbin, PTX), from its first bytes and
-// length; "" if it may.
-std::string flaw_in(std::string_view bytes);
+// length; absent if it can.
+std::optional<std::string> flaw_in(std::string_view bytes);
 
 // The mangled names in a cubin or PTX. None for a fatbin, whose parts are compressed.
 std::vector<std::string> kernel_names(std::string_view bytes);

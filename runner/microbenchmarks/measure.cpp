@@ -293,11 +293,11 @@ std::vector<microbenchmark> on_cpu() {
 
 #ifndef KZOO_HAS_CUDA
 std::vector<microbenchmark> on_cuda(const results::device&) {
-  throw devices::absent(devices::why_no_cuda());
+  throw devices::absent(devices::why_no_cuda().value());
 }
 
 void enqueue_product(const float*, const float*, float*, int, void*) {
-  throw devices::absent(devices::why_no_cuda());
+  throw devices::absent(devices::why_no_cuda().value());
 }
 #endif
 

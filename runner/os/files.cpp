@@ -84,12 +84,12 @@ void remove_abandoned(const fs::path& parent) {
 // Ends at the first fault.
 template <class Iterator>
 std::vector<fs::path> paths_of(const fs::path& folder, std::string_view extension) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> paths;
   std::error_code fault;
   for (Iterator each(folder, fault), end; !fault && each != end; each.increment(fault))
-    if (extension.empty() || each->path().extension() == extension) found.push_back(each->path());
-  std::ranges::sort(found);
-  return found;
+    if (extension.empty() || each->path().extension() == extension) paths.push_back(each->path());
+  std::ranges::sort(paths);
+  return paths;
 }
 
 fs::path swept_parent() {

@@ -18,10 +18,10 @@ class not_written : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// "" if it cannot be read.
+// The text of a file. Empty if it cannot be read.
 std::string content_of(const std::filesystem::path& file);
 
-// The paths in a folder, with this extension unless it is "", in order. Never throws for the
+// The paths in a folder, with this extension if one is given, in order. Never throws for the
 // folder: after its first fault there are no more.
 std::vector<std::filesystem::path> paths_in(const std::filesystem::path& folder,
                                             std::string_view extension = "");

@@ -9,7 +9,7 @@ namespace kzoo {
 
 // 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
-// "" if the file cannot be read.
+// Empty if the file cannot be read.
 std::string sha256_of(const std::filesystem::path& file);
 
 }  // namespace kzoo

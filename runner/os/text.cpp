@@ -62,8 +62,8 @@ std::string with_spaces(std::string name) {
   return name;
 }
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 void add_once(std::vector<std::string>& list, std::string_view word) {

@@ -34,7 +34,7 @@ bool is_c_name(std::string_view text);
 std::string with_spaces(std::string name);
 
 // "1 sample", "3 samples".
-std::string counted(std::size_t count, std::string_view what);
+std::string counted(std::size_t count, std::string_view noun);
 
 // The number, if the whole text is one.
 template <class T>

@@ -62,7 +62,7 @@ class leftovers {
   void record(const std::filesystem::path& file);
 
   std::time_t started_;
-  timespec changed_{};        // of /dev/shm, when it was last read
+  timespec changed_{};        // /dev/shm's time of change when it was last read
   std::set<segment> before_;  // in /dev/shm
   std::map<segment, std::string> of_child_;
   std::set<pid_t> makers_;

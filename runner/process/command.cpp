@@ -14,7 +14,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <set>

@@ -216,8 +216,8 @@ constexpr std::uint32_t kFormat = 0;
 #endif
 constexpr std::uint32_t kOtherNumbers = 0x40000000;  // x32's system calls, on x86-64
 // Missing in headers of older distributions; the same on every architecture.
-constexpr std::uint32_t kSetSyscallUserDispatch = 59;  // of prctl()
-constexpr std::uint32_t kNewUserfaultfd = 0xaa00;      // of ioctl(), on /dev/userfaultfd
+constexpr std::uint32_t kSetSyscallUserDispatch = 59;  // an option of prctl()
+constexpr std::uint32_t kNewUserfaultfd = 0xaa00;      // a request of ioctl() on /dev/userfaultfd
 constexpr std::uint32_t kIoprioWhoProcess = 1;
 constexpr long kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kProcessMadvise = 440;
 
@@ -293,7 +293,7 @@ constexpr std::uint32_t argument(std::uint32_t index) {
 class program {
  public:
   void load(std::uint32_t offset) { add(BPF_LD | BPF_W | BPF_ABS, offset); }
-  void answer(std::uint32_t what) { add(BPF_RET | BPF_K, what); }
+  void answer(std::uint32_t action) { add(BPF_RET | BPF_K, action); }
   void jump(std::uint16_t test, std::uint32_t value, std::uint8_t if_so, std::uint8_t if_not) {
     steps_.push_back({static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), if_so, if_not, value});
   }

@@ -20,11 +20,11 @@ struct confinement {
   // included. It prevents tracing other processes and, from Linux 6.12 on, sending signals to them.
   std::vector<std::filesystem::path> writable{};
 
-  // Limits in bytes; 0: as this process. data_bytes: allocated by each process. held_bytes: held by
-  // all together, watched by run_confined(). file_bytes: length of each file. cpu_seconds:
-  // processor time of each process.
-  std::uint64_t data_bytes = 0, held_bytes = 0, file_bytes = 0;
-  double cpu_seconds = 0;
+  // Limits; 0: as this process.
+  std::uint64_t data_bytes = 0;  // allocated by each process
+  std::uint64_t held_bytes = 0;  // held by all processes together, watched by run_confined()
+  std::uint64_t file_bytes = 0;  // length of each file
+  double cpu_seconds = 0;        // processor time of each process
   // Writes beyond file_bytes fail, instead of ending the process.
   bool longer_writes_fail = false;
   // run_confined() keeps the beginning and the end of the output, in bytes together.

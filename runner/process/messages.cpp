@@ -1,7 +1,6 @@
 #include "process/messages.hpp"
 
 #include "core/verdict.hpp"
-#include "os/posix.hpp"
 #include "os/text.hpp"
 
 #include <fmt/format.h>

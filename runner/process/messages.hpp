@@ -126,7 +126,7 @@ class output_log {
   long reported_ = 0;  // bytes
 };
 
-// `; it printed: "…"` with the last line of an output, or "" if there is none.
+// `; it printed: "…"` with the last line of an output. Empty if it has no line.
 std::string last_line_of(std::string output);
 
 }  // namespace kzoo::process

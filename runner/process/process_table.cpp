@@ -4,7 +4,6 @@
 #include "os/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -36,14 +35,14 @@ std::string contents_of(const std::string& file) {
 
 // The numeric entries of a folder in /proc: processes, or threads of a process.
 std::vector<pid_t> numbers_in(const std::string& folder) {
-  std::vector<pid_t> found;
+  std::vector<pid_t> pids;
   std::error_code ended;
   std::filesystem::directory_iterator entries(folder, ended);
   for (; !ended && entries != std::filesystem::directory_iterator(); entries.increment(ended)) {
     if (const auto number = number_from<pid_t>(entries->path().filename().string()))
-      found.push_back(*number);
+      pids.push_back(*number);
   }
-  return found;
+  return pids;
 }
 
 struct state {
@@ -54,13 +53,13 @@ struct state {
 // From "PID (NAME) STATE PPID …"; NAME may contain spaces and parentheses.
 state state_in(const std::string& folder) {
   const std::string line = contents_of(folder + "/stat");
-  state found;
+  state process;
   const auto name_end = line.rfind(") ");
   constexpr std::size_t kStateLength = 4;  // ") S "
-  if (name_end == std::string::npos || name_end + kStateLength >= line.size()) return found;
-  found.letter = line[name_end + 2];
-  std::from_chars(line.data() + name_end + kStateLength, line.data() + line.size(), found.parent);
-  return found;
+  if (name_end == std::string::npos || name_end + kStateLength >= line.size()) return process;
+  process.letter = line[name_end + 2];
+  std::from_chars(line.data() + name_end + kStateLength, line.data() + line.size(), process.parent);
+  return process;
 }
 
 bool lists_children() {
@@ -79,28 +78,28 @@ process_table::process_table() {
 }
 
 std::vector<pid_t> process_table::children_of(pid_t process) const {
-  std::vector<pid_t> found;
+  std::vector<pid_t> children;
   if (by_parent_) {
     const auto [first, last] = by_parent_->equal_range(process);
-    for (auto child = first; child != last; ++child) found.push_back(child->second);
-    return found;
+    for (auto child = first; child != last; ++child) children.push_back(child->second);
+    return children;
   }
   const std::string threads = fmt::format("/proc/{}/task", process);
   for (const pid_t thread : numbers_in(threads)) {
     const std::string list = contents_of(fmt::format("{}/{}/children", threads, thread));
     for (const std::string_view child : parts_of(list, ' '))
-      if (const auto pid = number_from<pid_t>(child)) found.push_back(*pid);
+      if (const auto pid = number_from<pid_t>(child)) children.push_back(*pid);
   }
-  return found;
+  return children;
 }
 
 std::vector<pid_t> process_table::below(pid_t process) const {
-  std::vector<pid_t> found = children_of(process);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::vector<pid_t> more = children_of(found[i]);
-    found.insert(found.end(), more.begin(), more.end());
+  std::vector<pid_t> descendants = children_of(process);
+  for (std::size_t i = 0; i < descendants.size(); ++i) {
+    const std::vector<pid_t> more = children_of(descendants[i]);
+    descendants.insert(descendants.end(), more.begin(), more.end());
   }
-  return found;
+  return descendants;
 }
 
 bool stands_still(pid_t process) {
@@ -146,10 +145,9 @@ settings settings::of(pid_t pid) {
 
 settings::restored settings::restore() const {
   restored result;
-  std::vector<std::string_view> changed;
-  const auto set_back = [&](std::string_view what, bool differs, const auto& call) {
+  const auto set_back = [&](std::string_view setting, bool differs, const auto& call) {
     if (!differs) return;
-    if (std::ranges::find(changed, what) == changed.end()) changed.emplace_back(what);
+    add_once(result.changed, setting);
     if (call() != 0) result.all = false;
   };
   for (int i = 0; i < RLIMIT_NLIMITS; ++i) {
@@ -171,7 +169,6 @@ settings::restored settings::restore() const {
     set_back("niceness", now.niceness != was.niceness,
              [&] { return setpriority(PRIO_PROCESS, static_cast<id_t>(was.id), was.niceness); });
   }
-  result.changed = fmt::format("{}", fmt::join(changed, ", "));
   return result;
 }
 

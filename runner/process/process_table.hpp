@@ -44,8 +44,8 @@ class settings {
   static settings of(pid_t pid);
 
   struct restored {
-    std::string changed;  // "limits, processors"; "" if nothing had changed
-    bool all = true;      // raising a hard limit, or lowering niceness, needs privileges
+    std::vector<std::string> changed{};  // "limits", "processors", "scheduling", "niceness"
+    bool all = true;  // false without the privileges to raise a hard limit or lower niceness
   };
   // Restores what has changed, in the recorded threads.
   restored restore() const;

@@ -51,24 +51,24 @@ std::vector<frames> frames_at(const std::filesystem::path& library,
                               const std::vector<std::uint64_t>& addresses) {
   std::vector<std::string> argv{"addr2line", "-e", library.string(), "-a", "-i", "-f", "-C"};
   for (const std::uint64_t address : addresses) argv.push_back(fmt::format("{:#x}", address));
-  std::vector<frames> found = parse_frames(output_of_binutils(argv));
-  if (found.size() != addresses.size()) {
+  std::vector<frames> called = parse_frames(output_of_binutils(argv));
+  if (called.size() != addresses.size()) {
     throw failure(verdict::error, fmt::format("addr2line knows {} of {} addresses in {}",
-                                              found.size(), addresses.size(), library.string()));
+                                              called.size(), addresses.size(), library.string()));
   }
-  return found;
+  return called;
 }
 
 std::vector<frames> parse_frames(const std::string& output) {
-  std::vector<frames> found;
+  std::vector<frames> called;
   std::istringstream in(output);
   std::string function, place;
   while (std::getline(in, function)) {
     if (function.starts_with("0x")) {
-      found.emplace_back();
+      called.emplace_back();
       continue;
     }
-    if (found.empty() || !std::getline(in, place)) break;
+    if (called.empty() || !std::getline(in, place)) break;
     source_frame f;
     const auto colon = place.rfind(':');
     if (colon != std::string::npos && !place.starts_with("??")) {
@@ -76,9 +76,9 @@ std::vector<frames> parse_frames(const std::string& output) {
       std::from_chars(place.data() + colon + 1, place.data() + place.size(), f.line);
       f.function = function;
     }
-    found.back().push_back(std::move(f));
+    called.back().push_back(std::move(f));
   }
-  return found;
+  return called;
 }
 
 std::string with_line(const std::string& text, const std::filesystem::path& library) {

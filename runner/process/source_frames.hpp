@@ -9,7 +9,7 @@
 namespace kzoo::process {
 
 struct source_frame {
-  std::string file, function;  // "": unknown
+  std::string file, function;  // empty: unknown
   unsigned line = 0;
 };
 // The frames inlined at one address, innermost first.

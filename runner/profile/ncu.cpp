@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -199,7 +198,7 @@ void describe(auto& fields, const profile::document& d) {
 
 namespace kzoo::profile {
 
-nlohmann::ordered_json schema() { return storage::record_schema(document()); }
+std::string schema() { return storage::record_schema(document()).dump(); }
 
 std::string to_text(const document& d) { return storage::dumped(storage::to_value(d), 2) + '\n'; }
 
@@ -209,12 +208,12 @@ namespace fs = std::filesystem;
 
 // In order of preference; of several versions in /opt the newest first.
 std::vector<std::string> usual_places() {
-  std::vector<std::string> found;
+  std::vector<std::string> places;
   for (const fs::path& version : paths_in("/opt/nvidia/nsight-compute"))
-    found.push_back((version / "ncu").string());
-  std::ranges::sort(found, std::ranges::greater{});
-  found.insert(found.begin(), {"ncu", "/usr/local/cuda/bin/ncu"});
-  return found;
+    places.push_back((version / "ncu").string());
+  std::ranges::sort(places, std::ranges::greater{});
+  places.insert(places.begin(), {"ncu", "/usr/local/cuda/bin/ncu"});
+  return places;
 }
 
 // The output of --version; nothing if the program cannot be started.
@@ -400,9 +399,8 @@ std::vector<std::string> command_of(const tool& ncu, const std::vector<std::stri
 
 }  // namespace
 
-tool find_tool(const std::string& asked) {
-  const std::vector<std::string> places =
-      asked.empty() ? usual_places() : std::vector<std::string>{asked};
+tool find_tool(const std::optional<std::string>& asked) {
+  const std::vector<std::string> places = asked ? std::vector<std::string>{*asked} : usual_places();
   for (const std::string& place : places) {
     const auto answer = ask(place);
     if (!answer) continue;
@@ -413,7 +411,7 @@ tool find_tool(const std::string& asked) {
     }
     return {place, version, {}};
   }
-  if (!asked.empty()) throw no_counters(fmt::format("{} cannot be started", asked));
+  if (asked) throw no_counters(fmt::format("{} cannot be started", *asked));
   throw no_counters(
       "there is no ncu (Nsight Compute) in PATH, /usr/local/cuda/bin or /opt/nvidia. It comes with "
       "the CUDA toolkit, as the package nsight-compute; pass its path with --ncu.");

@@ -6,8 +6,6 @@
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -62,7 +60,7 @@ std::optional<std::vector<launch>> read_raw_page(const std::string& output);
 
 // A profile as JSON, schema kzoo.profile/1: docs/formats.md describes every field.
 std::string to_text(const document& d);
-nlohmann::ordered_json schema();
+std::string schema();
 
 }  // namespace kzoo::profile
 
@@ -128,8 +126,9 @@ struct tool {
   bool has_option(const std::string& option) const;
 };
 
-// `asked`; if "", the first found in PATH, /usr/local/cuda and /opt/nvidia. Throws no_counters.
-tool find_tool(const std::string& asked);
+// `asked` or, if absent, the first found in PATH, /usr/local/cuda and /opt/nvidia. Throws
+// no_counters.
+tool find_tool(const std::optional<std::string>& asked);
 
 // Runs `target`, a command line from profiled_command(), confined under ncu. Omits metrics that
 // ncu does not know. Throws no_counters, and failure when the target fails.

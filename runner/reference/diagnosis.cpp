@@ -10,9 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace kzoo::reference {
 namespace {
@@ -57,7 +55,7 @@ double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t 
                                         [&x](std::int64_t index) { return data::word(x, index); });
   return data::scale_at(x, product, row, col) * number;
 }
-std::string misreading(const data::matrix& x, std::string_view names, layout of, layout taken) {
+std::string misreading(const data::matrix& x, std::string_view names, layout given, layout taken) {
   const std::string_view verb = names.size() > 1 ? "are" : "is";
   if (!x.transposed)
     return fmt::format(
@@ -65,12 +63,12 @@ std::string misreading(const data::matrix& x, std::string_view names, layout of,
         "description says so",
         names, verb, layout_name(taken));
   return fmt::format("{} {} read as if {} not transposed: is layout {} ignored?", names, verb,
-                     names.size() > 1 ? "they were" : "it were", layout_name(of));
+                     names.size() > 1 ? "they were" : "it were", layout_name(given));
 }
 
 // A wrong element, and all its possible inputs.
 struct sample {
-  std::int64_t product, b_number;  // of its A and its B
+  std::int64_t product, b_number;  // the numbers of its A and its B
   place at;                        // in the matrix C of its batch
   double got, c0;
   numbers a, b;  // its row of A and its column of B
@@ -102,16 +100,16 @@ class cause_search {
     }
   }
 
-  std::string cause() const {
-    if (samples_.empty()) return "";
+  std::optional<std::string> cause() const {
+    if (samples_.empty()) return std::nullopt;
     for (const auto test :
          {&cause_search::other_epilogue, &cause_search::other_scalars, &cause_search::other_factors,
           &cause_search::other_product, &cause_search::other_scales, &cause_search::other_fp8,
           &cause_search::inputs_rounded, &cause_search::narrow_sums, &cause_search::terms_dropped,
           &cause_search::one_term}) {
-      if (std::string found = (this->*test)(); !found.empty()) return found;
+      if (auto found = (this->*test)()) return found;
     }
-    return "";
+    return std::nullopt;
   }
 
  private:
@@ -123,8 +121,8 @@ class cause_search {
            tolerance_.allowed({std::abs(f.value), size + std::abs(with.beta * s.c0), size, f.gain,
                                f.roundings, f.extra});
   }
-  finished_element finish(const sample& s, const applied_epilogue& how, double value) const {
-    return finished(how, value, s.product * problem_.m + s.at.row, s.at.col);
+  finished_element finish(const sample& s, const applied_epilogue& epilogue, double value) const {
+    return finished(epilogue, value, s.product * problem_.m + s.at.row, s.at.col);
   }
   double unfinished(const sample& s, const scalars& with, const sum& products) const {
     return combine(problem_.dtype.c, with, products.value, s.c0);
@@ -147,12 +145,12 @@ class cause_search {
     });
   }
 
-  std::string other_epilogue() const {
+  std::optional<std::string> other_epilogue() const {
     const auto [alpha, beta] = scalars_;
-    if (epilogue_.count == 0) return "";
-    const auto all_finished_by = [&](const applied_epilogue& how) {
+    if (epilogue_.count == 0) return std::nullopt;
+    const auto all_finished_by = [&](const applied_epilogue& epilogue) {
       return all_are([&, a = alpha, b = beta](const sample& s, double ab) {
-        return finish(s, how, a * ab + b * s.c0);
+        return finish(s, epilogue, a * ab + b * s.c0);
       });
     };
     applied_epilogue other = epilogue_;
@@ -162,11 +160,11 @@ class cause_search {
       other = epilogue_;
       const auto at = other.stages.begin() + i;
       std::copy(at + 1, other.stages.begin() + other.count--, at);
-      const stage_kind what = epilogue_.stages[std::size_t(i)].what;
-      if (all_finished_by(other)) return fmt::format("{} is left out", name_of(what));
+      const stage_kind kind = epilogue_.stages[std::size_t(i)].what;
+      if (all_finished_by(other)) return fmt::format("{} is left out", name_of(kind));
       other = epilogue_;
-      if (what != stage_kind::gelu && what != stage_kind::gelu_tanh) continue;
-      const bool by_erf = what == stage_kind::gelu;
+      if (kind != stage_kind::gelu && kind != stage_kind::gelu_tanh) continue;
+      const bool by_erf = kind == stage_kind::gelu;
       other.stages[std::size_t(i)].what = by_erf ? stage_kind::gelu_tanh : stage_kind::gelu;
       if (all_finished_by(other))
         return fmt::format("GELU is computed by {}, not by {}", by_erf ? "tanh" : "erf",
@@ -188,10 +186,10 @@ class cause_search {
           return with_factor(finish(s, epilogue_, ab), a, b * s.c0);
         }))
       return "the epilogue is applied before alpha";
-    return "";
+    return std::nullopt;
   }
 
-  std::string other_scalars() const {
+  std::optional<std::string> other_scalars() const {
     const auto [alpha, beta] = scalars_;
     const double scale_a = problem_.scale_a, scale_b = problem_.scale_b;
     const double scales = scale_a * scale_b;  // part of alpha here
@@ -214,10 +212,10 @@ class cause_search {
       const auto fit = [&, with = guess](const sample& s) { return fits(s, with, dot(s.a, s.b)); };
       if (std::all_of(samples_.begin(), samples_.end(), fit)) return text;
     }
-    return "";
+    return std::nullopt;
   }
 
-  std::string other_factors() const {
+  std::optional<std::string> other_factors() const {
     const auto& a = operands_.a;
     const auto& b = operands_.b;
     const std::int64_t m = problem_.m, n = problem_.n, k = problem_.k;
@@ -228,16 +226,16 @@ class cause_search {
         all_fit([&](const sample& s) { return dot(row_of(b, s.b_number, s.at.row), s.b); }))
       return "B B is computed, not A B";
     for (const bool packed : {false, true})
-      if (std::string found = other_order(packed); !found.empty()) return found;
+      if (auto found = other_order(packed)) return found;
     if (m == n && all_fit([&](const sample& s) {
           return dot(row_of(a, s.product, s.at.col), column_of(b, s.b_number, s.at.row));
         }))
       return "A B is stored transposed";
-    return "";
+    return std::nullopt;
   }
 
   // A, B or both transposed, or all matrices column-major. `packed`: without gaps.
-  std::string other_order(bool packed) const {
+  std::optional<std::string> other_order(bool packed) const {
     const auto& a = operands_.a;
     const auto& b = operands_.b;
     const std::int64_t m = problem_.m, n = problem_.n, k = problem_.k;
@@ -260,36 +258,37 @@ class cause_search {
           return dot(row_of_a(s, s.at.row), column_of_b(s, s.at.col));
         }))
       return misreading(a, "A and B", given, layout::tt);
-    if (a.transposed || b.transposed || (!packed && (m != n || n != k))) return "";
+    if (a.transposed || b.transposed || (!packed && (m != n || n != k))) return std::nullopt;
     const bool by_columns = all_fit([&](const sample& s) {
       const std::int64_t at = s.at.row * operands_.c.ld + s.at.col;
       const std::int64_t row = packed ? at % m : s.at.col, col = packed ? at / m : s.at.row;
       return col < n ? dot(row_of_a(s, row), column_of_b(s, col)) : sum{};
     });
-    return by_columns ? "it is column-major: exchange A and B, and M and N" : "";
+    if (by_columns) return "it is column-major: exchange A and B, and M and N";
+    return std::nullopt;
   }
 
   // A, B or both of another matrix of the batch: everywhere the same, or at a fixed distance.
-  std::string other_product() const {
+  std::optional<std::string> other_product() const {
     constexpr std::int64_t kMostTried = 64;
     const std::int64_t count = problem_.batch;
     if (problem_.groups > 0) return other_group(std::min(problem_.groups, kMostTried));
-    if (count == 1) return "";
+    if (count == 1) return std::nullopt;
     for (std::int64_t i = 0; i < std::min(count, kMostTried); ++i) {
       const auto fixed = [i](const sample&) { return i; };
       const auto further = [i, count](const sample& s) { return (s.product + i) % count; };
-      if (const auto found = from_product(further); i > 0 && !found.empty()) {
+      if (const auto part = from_product(further); i > 0 && part) {
         const std::int64_t given = samples_.front().product;
-        return fmt::format("product {} is computed with {} of product {}", given, found,
+        return fmt::format("product {} is computed with {} of product {}", given, *part,
                            further(samples_.front()));
       }
-      if (const auto found = from_product(fixed); !found.empty())
-        return fmt::format("every product is computed with {} of product {}", found, i);
+      if (const auto part = from_product(fixed))
+        return fmt::format("every product is computed with {} of product {}", *part, i);
     }
-    return "";
+    return std::nullopt;
   }
   // The B of another group, among the first `tried`.
-  std::string other_group(std::int64_t tried) const {
+  std::optional<std::string> other_group(std::int64_t tried) const {
     const std::int64_t count = problem_.groups;
     const auto all_have = [&](const auto& group) {
       return all_fit(
@@ -313,11 +312,11 @@ class cause_search {
     if (samples_.size() >= kEnoughToSearch && std::ranges::all_of(samples_, has_another))
       return "the rows of a group are computed with the B of different groups, as with the offsets "
              "of an earlier call";
-    return "";
+    return std::nullopt;
   }
   // "A", "B" or "A and B", if all samples use them from that matrix.
   template <class Product>
-  std::string from_product(const Product& product) const {
+  std::optional<std::string> from_product(const Product& product) const {
     const auto other_a = [&](const sample& s) { return row_of(operands_.a, product(s), s.at.row); };
     const auto other_b = [&](const sample& s) {
       return column_of(operands_.b, product(s), s.at.col);
@@ -325,7 +324,7 @@ class cause_search {
     if (all_fit([&](const sample& s) { return dot(s.a, other_b(s)); })) return "B";
     if (all_fit([&](const sample& s) { return dot(other_a(s), s.b); })) return "A";
     if (all_fit([&](const sample& s) { return dot(other_a(s), other_b(s)); })) return "A and B";
-    return "";
+    return std::nullopt;
   }
 
   // The only k for which `fit(sample, k)` holds for every sample, or -1.
@@ -343,7 +342,7 @@ class cause_search {
     return found;
   }
 
-  std::string terms_dropped() const {
+  std::optional<std::string> terms_dropped() const {
     std::vector<std::vector<sum>> leading;  // [sample][number of terms]
     for (const sample& s : samples_) {
       leading.emplace_back(1);
@@ -354,7 +353,7 @@ class cause_search {
     }
     const std::int64_t kept = only_k(
         [&](std::size_t i, std::size_t k) { return fits(samples_[i], scalars_, leading[i][k]); });
-    if (kept < 0) return "";
+    if (kept < 0) return std::nullopt;
     if (kept == 0) return "they are 0";      // with beta != 0, other_scalars() found it
     const std::int64_t tile = kept & -kept;  // the largest power of two that divides it
     return fmt::format(
@@ -362,7 +361,7 @@ class cause_search {
         problem_.k - kept < tile && tile >= 4 ? ": the last, partial tile is dropped" : "");
   }
 
-  std::string one_term() const {
+  std::optional<std::string> one_term() const {
     std::vector<sum> sums;
     for (const sample& s : samples_) sums.push_back(dot(s.a, s.b));
     for (const int times : {-1, 1}) {
@@ -374,7 +373,7 @@ class cause_search {
       if (found >= 0)
         return fmt::format("term {} along k is {}", found, times < 0 ? "missing" : "added twice");
     }
-    return "";
+    return std::nullopt;
   }
 
   // The sum over k of f(a) f(b).
@@ -386,8 +385,8 @@ class cause_search {
   }
 
   // Needs several elements: a single one fits some roundings by chance.
-  std::string inputs_rounded() const {
-    if (samples_.size() < kEnoughToSearch) return "";
+  std::optional<std::string> inputs_rounded() const {
+    if (samples_.size() < kEnoughToSearch) return std::nullopt;
     struct rounding {
       double (*to)(double);
       const char* name;
@@ -405,13 +404,13 @@ class cause_search {
       if (all_fit([&](const sample& s) { return dot_of(s, one.to); }))
         return fmt::format("A and B are rounded to {} first", one.name);
     }
-    return "";
+    return std::nullopt;
   }
 
   // Scales of other blocks, or none.
-  std::string other_scales() const {
+  std::optional<std::string> other_scales() const {
     const data::scaled_matrix &a = operands_.a, &b = operands_.b;
-    if (a.extent == 0 && b.extent == 0) return "";
+    if (a.extent == 0 && b.extent == 0) return std::nullopt;
     // `what` continues "the scales of A …". `instead` changes row (of B: column) i and step k to
     // the mistaken ones; nullptr: no scales.
     struct mistake {
@@ -456,7 +455,7 @@ class cause_search {
       if (all_fit([&](const sample& s) { return dot(of_a(s), of_b(s)); }))
         return fmt::format("the scales of A and B {}", m.what);
     }
-    return "";
+    return std::nullopt;
   }
   // The scale of row (of B: column) `i` at step k; indices past an end wrap around.
   static double scale_of(const data::scaled_matrix& x, std::int64_t product, std::int64_t i,
@@ -469,8 +468,8 @@ class cause_search {
   }
 
   // fp8 elements read in the other fp8 format.
-  std::string other_fp8() const {
-    if (!is_scaled(problem_.dtype)) return "";
+  std::optional<std::string> other_fp8() const {
+    if (!is_scaled(problem_.dtype)) return std::nullopt;
     const auto other = [](kzoo_type type) { return type == KZOO_E4M3 ? KZOO_E5M2 : KZOO_E4M3; };
     const auto taken = [&](const numbers& values, kzoo_type type, bool changed) {
       numbers result = values;
@@ -492,12 +491,12 @@ class cause_search {
       return fmt::format("{} is read as {}, not {}", in_a ? "A" : "B", type_name(other(given)),
                          type_name(given));
     }
-    return "";
+    return std::nullopt;
   }
 
   // Sequential sums of narrow elements, rounded to 16 bits after every term.
-  std::string narrow_sums() const {
-    if (is_integer(problem_.dtype) || type_size(problem_.dtype.a) > 2) return "";
+  std::optional<std::string> narrow_sums() const {
+    if (is_integer(problem_.dtype) || type_size(problem_.dtype.a) > 2) return std::nullopt;
     for (const kzoo_type type : {KZOO_F16, KZOO_BF16}) {
       const auto round = [&](double x) {
         return data::decode(type, data::encode(type, round_to_odd(x)));
@@ -515,7 +514,7 @@ class cause_search {
         if (explained) return fmt::format("sums are kept in {}", type_name(type));
       }
     }
-    return "";
+    return std::nullopt;
   }
 
   const problem problem_;
@@ -544,7 +543,8 @@ double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
   return finished(applied_epilogue(p), unfinished, row, col).value;
 }
 
-std::string likely_cause(const expected_result& t, kzoo_precision declared, const scanned& found) {
+std::optional<std::string> likely_cause(const expected_result& t, kzoo_precision declared,
+                                        const scanned& found) {
   return cause_search(t, declared, found).cause();
 }
 

@@ -4,6 +4,7 @@
 #include "reference/expected_result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct scanned {
   // About the finite elements in the rows that the expected result covers:
   std::int64_t compared = 0, nonzero = 0, out = 0;
   double max_abs_error = 0, max_rho = 0, squared_error = 0, squared_expected = 0;
-  double squared_of_usual = 0;  // of errors relative to usual_errors::of(), if known
+  double squared_of_usual = 0;  // sum of squared errors over usual_errors::of(), if known
   double worst_of_allowed = -1, worst_error = 0, worst_expected = 0, worst_got = 0;
   place worst;
   std::vector<wrong_element> wrong_samples;  // at most kMaxWrongSamples, ascending by `order`
@@ -60,8 +61,9 @@ struct scanned {
 // Element (row, col) of the expected C, computed alone: k FMAs and 2 k hashes.
 double exact_element(const problem& p, std::int64_t row, std::int64_t col);
 
-// "alpha is left out", "only the first 504 of 511 terms along k are summed", or "". Names a cause
-// only if it explains all of `found`'s wrong_samples to within rounding.
-std::string likely_cause(const expected_result& t, kzoo_precision declared, const scanned& found);
+// "alpha is left out", "only the first 504 of 511 terms along k are summed". Names a cause only if
+// it explains all of `found`'s wrong_samples to within rounding.
+std::optional<std::string> likely_cause(const expected_result& t, kzoo_precision declared,
+                                        const scanned& found);
 
 }  // namespace kzoo::reference

@@ -101,7 +101,7 @@ KZOO_JUDGE_FUNCTION finished_element finished(const applied_epilogue& e, double 
       next(limited, 1, limited == before ? 0 : fabs(limited));  // the limit is rounded to the
                                                                 // accumulators' type
     } else {
-      constexpr double kRoundings = 4;  // of multiplications and divisions
+      constexpr double kRoundings = 4;  // multiplications and divisions
       const double steepest = stage.what == stage_kind::silu ? kSteepestSilu : kSteepestGelu;
       const double value = activated(stage.what, before);
       next(value, steepest, kRoundings * fabs(value),

@@ -112,11 +112,11 @@ std::int64_t expected_result::rows_of(const problem& p, double max_products) {
 sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {
   const double products = std::abs(scalars_.alpha) * products_[at(r, col)];
   const double c0 = initial_c(operands_, scalars_, rows_[r], col);
-  sizes of{std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
-  of.unit = unit_of(operands_.c, rows_[r], col);
-  if (after_epilogue_.empty()) return of;
+  sizes size{std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
+  size.unit = unit_of(operands_.c, rows_[r], col);
+  if (after_epilogue_.empty()) return size;
   const error_bound& f = after_epilogue_[at(r, col)];
-  return {of.value, of.sum, of.products, f.gain, f.roundings, f.extra, of.unit};
+  return {size.value, size.sum, size.products, f.gain, f.roundings, f.extra, size.unit};
 }
 
 result keep(const expected_result& t, std::span<const std::byte> words) {
@@ -158,8 +158,8 @@ comparison compare(const expected_result& t, const result& x, kzoo_precision x_d
         const double y_value = y_words.value(row * p.n + col);
         if (x_value == y_value) continue;
         const double difference = std::abs(x_value - y_value);
-        const sizes of = t.sizes_of(r, col);
-        const double allowed = x_tolerance.allowed(of) + y_tolerance.allowed(of);
+        const sizes size = t.sizes_of(r, col);
+        const double allowed = x_tolerance.allowed(size) + y_tolerance.allowed(size);
         worsen(part, {difference, distance(difference, allowed), t.rows()[r], col});
       }
     }

@@ -72,7 +72,7 @@ class expected_result {
   std::vector<std::int64_t> rows_;
   std::vector<double> value_;
   struct error_bound {
-    float gain, roundings, extra;  // of finished_element
+    float gain, roundings, extra;  // as in finished_element
   };
   std::vector<error_bound> after_epilogue_;  // empty without an epilogue
   std::vector<float> products_;              // |A||B| without alpha, which could exceed fp32

@@ -174,10 +174,11 @@ class scanner {
     keep_lowest(found.wrong_samples, {{row, col}, got, order});
   }
 
-  double rho(double error, const sizes& of) const {
+  double rho(double error, const sizes& size) const {
     if (integer_) return error;
-    if (of.sum == 0.0 && error <= tolerance_.allowed(of)) return 0.0;  // norm-wise bound
-    return quotient(tolerance_.beyond_output(error, of), tolerance_.unit() * of.sum * of.gain);
+    if (size.sum == 0.0 && error <= tolerance_.allowed(size)) return 0.0;  // norm-wise bound
+    return quotient(tolerance_.beyond_output(error, size),
+                    tolerance_.unit() * size.sum * size.gain);
   }
   static double quotient(double error, double limit) {
     if (error == 0.0) return 0.0;
@@ -329,8 +330,8 @@ std::string nan_source(const evidence& e, data::word_bits bits) {
   };
   // 16-bit NaNs have few payloads, so each occurs everywhere; GPUs unify all NaNs.
   if (type_size(e.o.c.type) == 2 || bits == gpu_nan(e.o.c.type)) return "";
-  std::string found = search(e.o.a, "A");
-  return found.empty() ? search(e.o.b, "B") : found;
+  std::string patterns = search(e.o.a, "A");
+  return patterns.empty() ? search(e.o.b, "B") : patterns;
 }
 
 std::string nan_reason(const evidence& e) {
@@ -403,8 +404,7 @@ std::string error_reason(const evidence& e) {
     if (const auto pattern = e.pattern_of(is_out, kMostly))
       text += fmt::format("; all in {}", *pattern);
   }
-  if (const std::string cause = likely_cause(e.t, e.declared, f); !cause.empty())
-    text += "; likely cause: " + cause;
+  if (const auto cause = likely_cause(e.t, e.declared, f)) text += "; likely cause: " + *cause;
   return text;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <vector>
 
 namespace kzoo::reference {
@@ -70,10 +69,10 @@ std::string name(std::string_view what, const indices& at) {
 }
 
 indices where(const indices& counts, double least) {
-  indices found;
+  indices runs;
   for (std::size_t i = 0; i < counts.size(); ++i)
-    if (static_cast<double>(counts[i]) >= least) found.push_back(std::int64_t(i));
-  return found;
+    if (static_cast<double>(counts[i]) >= least) runs.push_back(std::int64_t(i));
+  return runs;
 }
 
 constexpr std::int64_t kMostLines = 24, kMostColumns = 64;
@@ -115,7 +114,8 @@ std::string outside_place(const data::matrix& x, std::string_view name, std::int
                      name, x.cols - 1);
 }
 
-std::string tampering(const data::matrix& x, std::string_view name, const data::changes& found) {
+std::optional<std::string> tampering(const data::matrix& x, std::string_view name,
+                                     const data::changes& found) {
   if (found.inside > 0) {
     const auto [row, col] = data::coordinates_of(x, found.first_inside);
     return fmt::format("the kernel wrote to its input {}: {}, the first at {}", name,
@@ -125,11 +125,12 @@ std::string tampering(const data::matrix& x, std::string_view name, const data::
     return fmt::format("written outside {}: {}, the first {}", name, changed(found.outside, "word"),
                        outside_place(x, name, found.first_outside));
   }
-  return "";
+  return std::nullopt;
 }
 
-std::string restored(const data::matrix& x, std::string_view name, std::int64_t index) {
-  if (index < 0) return "";
+std::optional<std::string> restored(const data::matrix& x, std::string_view name,
+                                    std::int64_t index) {
+  if (index < 0) return std::nullopt;
   if (!data::is_inside(x, index))
     return fmt::format("the kernel wrote outside {}, first {}, and put back what was there", name,
                        outside_place(x, name, index));

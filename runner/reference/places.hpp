@@ -22,10 +22,12 @@ std::string place_name(const data::matrix& x, std::int64_t row, std::int64_t col
 // "in the padding: row 2, column 70 (A has columns 0 to 64)", "7 past the last row of product 2".
 std::string outside_place(const data::matrix& x, std::string_view name, std::int64_t index);
 
-// The reason for a verdict on writes to or around an input; "" if there were none.
-std::string tampering(const data::matrix& x, std::string_view name, const data::changes& found);
-// The reason if a kernel restored what it had overwritten at the index.
-std::string restored(const data::matrix& x, std::string_view name, std::int64_t index);
+// The reason for a verdict on writes to or around an input, if there were any.
+std::optional<std::string> tampering(const data::matrix& x, std::string_view name,
+                                     const data::changes& found);
+// The reason if a kernel restored what it had overwritten at the index; a negative one is none.
+std::optional<std::string> restored(const data::matrix& x, std::string_view name,
+                                    std::int64_t index);
 
 // Names the pattern that some elements of a matrix form, which often reveals the bug:
 // "row 7", "row 2, column 3", "columns 192 to 255 of every row", "every 2nd row from row 1", "rows

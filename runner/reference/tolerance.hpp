@@ -75,11 +75,11 @@ class tolerance {
  public:
   tolerance(const problem& p, kzoo_precision declared);
 
-  constexpr double allowed(const sizes& of) const {
-    const double after = after_(of) + output_(of);
-    if (of.sum == 0.0 && per_element_ == 0.0) return after;
-    if (exact_sums_ && of.sum < exact_below_ * of.unit) return after;
-    return of.gain * rounded_(of, 1.0) + after;
+  constexpr double allowed(const sizes& size) const {
+    const double after = after_(size) + output_(size);
+    if (size.sum == 0.0 && per_element_ == 0.0) return after;
+    if (exact_sums_ && size.sum < exact_below_ * size.unit) return after;
+    return size.gain * rounded_(size, 1.0) + after;
   }
   // Bounds the norm of a row's allowed errors, each times a weight, from the norms of the elements'
   // magnitudes and of the weights. `exact`: holds_exactly() for all of them.
@@ -96,29 +96,29 @@ class tolerance {
   // If S is small enough (below 2^24 in fp32), only the rounding of C is allowed.
   bool exact_sums() const { return exact_sums_; }
   // The error without the epilogue's own part and without rounding to a narrower C.
-  double beyond_output(double error, const sizes& of) const {
-    const double rest = error - after_(of) - output_(of) - (output_unit_ > 0 ? tiny_ : 0.0);
+  double beyond_output(double error, const sizes& size) const {
+    const double rest = error - after_(size) - output_(size) - (output_unit_ > 0 ? tiny_ : 0.0);
     return rest > 0.0 ? rest : 0.0;
   }
 
  private:
   void bound_norm_wise(const problem& p);
-  constexpr double rounded_(const sizes& of, double elements) const {
-    return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
-           per_product_ * of.products + (per_element_ + tiny_) * elements;
+  constexpr double rounded_(const sizes& size, double elements) const {
+    return per_magnitude_ * size.sum + per_start_ * (size.sum - size.products) +
+           per_product_ * size.products + (per_element_ + tiny_) * elements;
   }
-  constexpr double after_(const sizes& of) const { return unit_ * of.roundings + of.extra; }
-  constexpr double output_(const sizes& of) const {
-    const double rounded_before = rounds_twice_ ? of.value + (of.sum - of.products) : 0.0;
-    return output_unit_ * (of.value + rounded_before) + finished_tiny_;
+  constexpr double after_(const sizes& size) const { return unit_ * size.roundings + size.extra; }
+  constexpr double output_(const sizes& size) const {
+    const double rounded_before = rounds_twice_ ? size.value + (size.sum - size.products) : 0.0;
+    return output_unit_ * (size.value + rounded_before) + finished_tiny_;
   }
 
   double unit_ = kUnit, exact_below_ = 0;
   double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
-  double per_element_ = 0;  // of a bound that is equal for all elements
+  double per_element_ = 0;  // for a bound that is equal for all elements
   double output_unit_ = 0;  // 0 if C is as wide as the accumulators
   double tiny_ = 0;
-  double finished_tiny_ = 0;  // of C after an epilogue, exact or not
+  double finished_tiny_ = 0;  // for C after an epilogue, exact or not
   bool exact_sums_ = false;
   bool rounds_twice_ = false;  // A B, and its sum with beta C0, round to C's type
 };
@@ -152,7 +152,7 @@ class usual_errors {
   static double most(std::int64_t elements);
 
  private:
-  double unit_ = 0;  // of the declared accumulators; 0: unknown
+  double unit_ = 0;  // u of the declared accumulators; 0: unknown
   double per_sum_ = 0, per_start_ = 0, tiny_ = 0;
 };
 

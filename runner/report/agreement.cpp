@@ -36,11 +36,10 @@ void add_disagreements(page& p, const document& d) {
         return cells[which].verdict == verdict::wrong;
       };
       if (by.agree || is_wrong(pair.a) || is_wrong(pair.b) || ++count > kMaxListed) return;
-      const problem& of = d.experiment.problems[i];
+      const problem& q = d.experiment.problems[i];
       p.item("disagree", style::bad, " {} and {} differ by {:.3g} at {} of {}",
              cells[pair.a].kernel.name(), cells[pair.b].kernel.name(), by.max_abs_diff,
-             reference::place_name(operands_of(of).c, by.worst_row, by.worst_col),
-             problem_name(of));
+             reference::place_name(operands_of(q).c, by.worst_row, by.worst_col), problem_name(q));
     });
   }
   if (count > kMaxListed) p.item(fmt::format("… and {} more pairs", count - kMaxListed));

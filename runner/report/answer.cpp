@@ -132,10 +132,10 @@ std::string place_of(const document& d, const cell& c, const cell* with) {
 
 // " Over 6 problems it is 0.62x (on 64x64x64 f32) to 1.07x (on 512x512x512 f32) as fast as cublas:
 // faster on 4, a tie on 1, slower on 1."
-std::string over_problems(const document& d, const cell& of) {
+std::string over_problems(const document& d, const cell& own) {
   std::vector<const cell*> compared;
   for (const cell& c : d.cells)
-    if (c.kernel == of.kernel && c.speedup && is_timed(c) && d.baseline_of(c) != &c)
+    if (c.kernel == own.kernel && c.speedup && is_timed(c) && d.baseline_of(c) != &c)
       compared.push_back(&c);
   if (compared.size() < 2 || !d.experiment.baseline) return "";
   const auto count = [&](const auto& holds) { return std::ranges::count_if(compared, holds); };
@@ -213,8 +213,8 @@ std::string passes_of(const document& d, const std::string& plugin) {
     const cell* c = best_of(d, i, plugin);
     if (c == nullptr) continue;
     ++tried;
-    passed += std::ranges::all_of(d.cells_of(i), [&](const cell& of) {
-      return of.kernel.plugin != plugin || !is_failure(of.verdict);
+    passed += std::ranges::all_of(d.cells_of(i), [&](const cell& each) {
+      return each.kernel.plugin != plugin || !is_failure(each.verdict);
     });
   }
   if (tried == 0) return plugin + " was judged on no problem. ";

@@ -114,8 +114,7 @@ std::string comparison_text(const comparison& c, const view& v) {
          100 * c.threshold);
   add_source(p, "old", c.before);
   add_source(p, "new", c.after);
-  if (const std::string why = compare::incomparable(c.before, c.after); !why.empty())
-    p.item("note: " + why);
+  if (const auto why = compare::incomparable(c.before, c.after)) p.item("note: " + *why);
   add_simulator_note(p, c.after);
   p.end_section();
 

@@ -230,7 +230,7 @@ focus focus_of(const document& d) {
 
 std::size_t main_problem(const document& d, const std::vector<std::string>& plugins) {
   const std::size_t none = d.experiment.problems.size();
-  std::size_t found = none;
+  std::size_t subject = none;
   std::tuple<std::size_t, double> most;
   for (std::size_t i = 0; i < none; ++i) {
     std::vector<const cell*> timed = best_of_each(d, i);
@@ -238,11 +238,11 @@ std::size_t main_problem(const document& d, const std::vector<std::string>& plug
       return !is_timed(*c) || (!plugins.empty() && !holds(plugins, c->kernel.plugin));
     });
     const std::tuple here{timed.size(), d.experiment.problems[i].flops()};
-    if (timed.empty() || (found != none && here <= most)) continue;
+    if (timed.empty() || (subject != none && here <= most)) continue;
     most = here;
-    found = i;
+    subject = i;
   }
-  return found;
+  return subject;
 }
 
 std::string baseline_name(const document& d) {
@@ -259,7 +259,7 @@ table focus_table(const document& d, const focus& f, const view& v) {
   };
   const std::size_t problems = d.experiment.problems.size();
   std::vector<std::string> plugins;
-  std::vector<const cell*> cells;  // of the subject, or of all of them
+  std::vector<const cell*> cells;  // the subject's cells, or all
   for (std::size_t i = 0; i < problems; ++i) {
     for (const cell* c : best_of_each(d, i)) {
       const std::string& plugin = c->kernel.plugin;

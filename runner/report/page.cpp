@@ -3,7 +3,6 @@
 #include "os/output.hpp"
 #include "os/text.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace kzoo::report {
 namespace {
 
-constexpr std::string_view kIndent = "  ";  // of tables
+constexpr std::string_view kIndent = "  ";  // before each line of a table
 
 }  // namespace
 
@@ -51,7 +50,7 @@ void page::add_prose(std::string_view indent, std::string_view words, style s,
   constexpr std::string_view kFurther = "  ";
   const std::size_t most = std::min(view_.columns, kWidestProse) - indent.size() - kFurther.size();
   const std::string highlighted = printable(words);
-  std::size_t left = highlighted.size();  // of the highlighted words
+  std::size_t left = highlighted.size();  // bytes of the highlighted words
   std::string_view before = indent;
   std::string further = std::string(indent) + std::string(kFurther);
   for (const std::string& line : folded(highlighted + printable(rest), most)) {

@@ -98,7 +98,7 @@ class table {
     std::vector<field> fields;
     double share;
   };
-  using places = std::vector<std::size_t>;  // of columns
+  using places = std::vector<std::size_t>;  // the columns' places
   bool used(std::size_t c) const;           // whether column c is not empty
   std::size_t title_width(std::size_t c) const;
   std::size_t width_of(std::size_t c) const;
@@ -124,7 +124,7 @@ enum class sort_key { none, speedup, time, name };
 // Form and content of a report.
 struct view {
   report::medium medium = medium::text;
-  std::size_t columns = kNoLimit;  // of the terminal
+  std::size_t columns = kNoLimit;  // the terminal's width
   bool simulator_times = false;    // also shows how long simulations took
   sort_key sort = sort_key::none;
 

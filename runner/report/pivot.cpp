@@ -81,7 +81,7 @@ struct sheet {
 
 std::vector<sheet> sheets_of(const document& d, const pivot& p) {
   using place = std::array<std::string, 3>;  // title, row, column
-  std::vector<place> places;                 // of the cells
+  std::vector<place> places;                 // the cells' places
   std::set<place> taken;
   // Titles of tables in which two problems of different shapes have the same place.
   std::set<std::string> ambiguous;

@@ -77,15 +77,15 @@ std::vector<table::entry> memory_entries(const launch& l) {
 
 // The most frequent stall reasons, worst first.
 std::vector<table::entry> stall_entries(const launch& l) {
-  std::vector<std::pair<double, std::string>> found;
+  std::vector<std::pair<double, std::string>> stalls;
   for (const auto& [words, name] : metric::stalls())
-    if (const auto warps = l.value(name); warps && *warps > 0) found.emplace_back(*warps, words);
-  std::ranges::sort(found, std::ranges::greater{});
+    if (const auto warps = l.value(name); warps && *warps > 0) stalls.emplace_back(*warps, words);
+  std::ranges::sort(stalls, std::ranges::greater{});
   std::vector<table::entry> all;
   for (const char* title : {"warps wait most on", "then on", "and on"}) {
     std::string text;
-    if (all.size() < found.size()) {
-      const auto& [warps, words] = found[all.size()];
+    if (all.size() < stalls.size()) {
+      const auto& [warps, words] = stalls[all.size()];
       text = fmt::format("{} {:.2f}", words, warps);
     }
     all.push_back({title, text, table::align::left});

@@ -320,19 +320,20 @@ std::string full_report(const document& d, const view& v) {
 }
 
 std::vector<reason> reasons(const document& d, std::size_t problem) {
-  std::vector<reason> found;
+  std::vector<reason> reasons;
   for (const cell& c : d.cells_of(problem)) {
     // A cell without a variant belongs to a plugin that could not be loaded; the report's head says
     // so once.
     const bool in_head = c.verdict == verdict::unavailable && c.kernel.variant.empty();
     if (c.verdict == verdict::pass || in_head) continue;
     const auto same = std::ranges::find_if(
-        found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
-    reason& r =
-        same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason, c.errors}) : *same;
+        reasons, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
+    reason& r = same == reasons.end()
+                    ? reasons.emplace_back(reason{c.verdict, {}, c.reason, c.errors})
+                    : *same;
     r.kernels.push_back(c.kernel.name());
   }
-  return found;
+  return reasons;
 }
 
 std::string names_of(const std::vector<std::string>& kernels, std::size_t room) {

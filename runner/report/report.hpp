@@ -23,7 +23,7 @@ struct reason {
   kzoo::verdict verdict;
   std::vector<std::string> kernels;
   std::string text;
-  std::optional<reference::error_map> errors;  // of the first kernel
+  std::optional<reference::error_map> errors;  // the first kernel's
 };
 std::vector<reason> reasons(const results::document& d, std::size_t problem);
 // "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".

@@ -169,7 +169,7 @@ void table::write(std::string& out, const places& shown, bool colour, std::strin
         0);
   }
   for (const row& r : rows_) {
-    std::vector<std::vector<std::string>> lines;  // of each column
+    std::vector<std::vector<std::string>> lines;  // the lines of each column
     for (std::size_t i = 0; i < shown.size(); ++i) {
       const std::string& text = r.fields[shown[i]].text;
       lines.push_back(wraps(shown[i], shown) ? wrapped(text, widths[i]) : std::vector{text});

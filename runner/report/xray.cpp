@@ -66,9 +66,9 @@ void add_findings(page& p, const std::string& name, const xray::launch& l) {
            f.advice);
   }
   for (const xray::line_counts& line : l.lines) {
-    if (const std::string advice = advice_on(line); !advice.empty())
+    if (const auto advice = advice_on(line))
       p.item(
-          fmt::format("{}, {}, {}: {}", name, place_text(line.where), name_of(line.kind), advice));
+          fmt::format("{}, {}, {}: {}", name, place_text(line.where), name_of(line.kind), *advice));
   }
 }
 
@@ -107,7 +107,7 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
         for (const xray::source_frame& f : c->called)
           from += (from.empty() ? ", from " : ", ") + place_text(f);
         shown.push_back(fmt::format("      |   ^ {}{}", counts_text(*c), from));
-        if (advice_on(*c).empty()) continue;
+        if (!advice_on(*c)) continue;
         shown.push_back(
             fmt::format("      |     {} of its lanes: {}", picture_unit(c->kind), picture_of(*c)));
       }

@@ -141,16 +141,16 @@ bool nothing_ran(const document& d) {
 }
 
 std::vector<std::string> unjudged_sources(const document& d) {
-  std::vector<std::string> found;
-  if (!d.complete()) return found;  // its cells may follow
+  std::vector<std::string> names;
+  if (!d.complete()) return names;  // its cells may follow
   for (const plugin_record& p : d.plugins) {
     const auto is_judged = [&](const cell& c) {
       return c.kernel.plugin == p.name && !is_declined(c.verdict);
     };
     if (!p.source.empty() && p.description && std::ranges::none_of(d.cells, is_judged))
-      found.push_back(p.name);
+      names.push_back(p.name);
   }
-  return found;
+  return names;
 }
 
 int exit_code(const document& d) {

@@ -53,17 +53,17 @@ struct cell {
   kzoo_precision declared{};  // 0: types not supported, or plugin not loaded
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
-  std::string check;  // the failed step of core/verdict.hpp, or a tier's check; "": no failure
+  std::string check;  // a step of core/verdict.hpp or a tier's check; empty if none failed
   std::optional<reference::accuracy> accuracy;
-  std::optional<reference::error_map> errors;    // of a wrong result, if requested
+  std::optional<reference::error_map> errors;    // a wrong result's, if requested
   std::optional<timing::summary> time;           // only of a cell that passed
   std::optional<timing::summary> hot_time;       // with hot caches, if cold and hot are requested
   std::optional<results::sustained> sustained;   // if requested
   std::optional<timing::end_to_end> end_to_end;  // with allocation and copies, if requested
-  results::conditions conditions;                // of the device while it was timed
-  std::vector<finding> findings;                 // of the additional checks of its tier
+  results::conditions conditions;                // the device's, while it was timed
+  std::vector<finding> findings;                 // from the additional checks of its tier
   double judge_seconds = 0, time_seconds = 0;
-  std::vector<launch> launches;        // of one run; empty for libraries like cuBLAS
+  std::vector<launch> launches;        // one run's; empty for libraries like cuBLAS
   std::vector<std::string> libraries;  // GEMM libraries that its plugin has loaded
   // The baseline's time over this time: above 1, the cell is faster. Only if both were timed.
   std::optional<timing::ratio> speedup;
@@ -98,12 +98,12 @@ struct document {
   results::experiment experiment;
   results::device device;                // the first of several devices, which share a model
   std::vector<std::string> devices;      // ids of all devices
-  std::optional<roofline::peaks> peaks;  // of the device, if they were measured
+  std::optional<roofline::peaks> peaks;  // the device's, if they were measured
   std::vector<plugin_record> plugins;
   std::vector<cell> cells;         // by problem, then in the order of the plugin list
   std::vector<std::string> notes;  // caveats for readers of the figures
   std::size_t planned = 0;         // cells of the whole run; an interrupted run has fewer
-  std::string version;             // of the runner that ran it
+  std::string version;             // the runner's
   std::string host;
   invocation invoked;
   std::string started;      // UTC, ISO 8601

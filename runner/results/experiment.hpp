@@ -98,8 +98,7 @@ struct overrides {
   // Whether to look for the fastest kernel (timing.drop_slower), and for how long.
   bool tune = false;
   std::optional<double> budget_seconds{};
-  std::optional<std::int64_t>
-      sample{};  // at most so many configurations of each space are compiled
+  std::optional<std::int64_t> sample{};  // the most configurations of a space to compile
   std::optional<std::string> baseline{};
   // Selected problems by number among all, from 0: "3" or "12-15". Empty: all.
   std::vector<std::string> problems{};

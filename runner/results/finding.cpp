@@ -42,10 +42,12 @@ finding calls_libraries(const std::vector<std::string>& names) {
 
 void coverage::add(const std::string& kernel, const std::vector<finding>& findings) {
   for (const finding& f : findings) {
-    if (f.not_checked.empty()) continue;
-    const auto is_same = [&](const gap& g) { return g.check == f.check && g.why == f.not_checked; };
+    if (!f.not_checked) continue;
+    const auto is_same = [&](const gap& g) {
+      return g.check == f.check && g.why == *f.not_checked;
+    };
     auto same = std::ranges::find_if(gaps_, is_same);
-    if (same == gaps_.end()) same = gaps_.insert(same, {f.check, f.not_checked, {}});
+    if (same == gaps_.end()) same = gaps_.insert(same, {f.check, *f.not_checked, {}});
     if (std::ranges::find(same->kernels, kernel) == same->kernels.end())
       same->kernels.push_back(kernel);
   }

@@ -23,8 +23,8 @@ struct finding {
   results::outcome outcome{};
   std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
-  std::string not_checked{};    // which part of the check was impossible, and why; "": none
-  std::string_view step{};      // of kzoo::step, if more precise than the check; not stored
+  std::optional<std::string> not_checked{};  // the part of the check that was impossible, and why
+  std::string_view step{};      // a kzoo::step, if more precise than the check; not stored
   std::optional<problem> at{};  // where the kernel failed, if known; not stored
 };
 
@@ -57,7 +57,7 @@ inline constexpr std::string_view kAccesses = "memory accesses";
 
 // An informational check: whether the bits of a row depend on M.
 inline constexpr std::string_view kBatchInvariance = "batch invariance";
-// "yes", "no", "up to M = 64", "unknown"; "" if it was not checked.
+// "yes", "no", "up to M = 64", "unknown". Empty if it was not checked.
 std::string batch_invariance(const std::vector<finding>& findings);
 
 // Prefix of the reason of a check that is skipped because the kernel rejects all its problems.
@@ -97,8 +97,8 @@ struct validated_variant {
   std::string kernel;  // plugin:variant
   element_types dtype;
   kzoo_precision declared{};
-  std::string problem{};  // the checked problem; "": no tried problem is supported
-  std::string kind{};     // "5 groups of rows"; "" for a plain GEMM
+  std::string problem{};  // the checked problem; empty: it supports none that was tried
+  std::string kind{};     // "5 groups of rows"; empty: a plain GEMM
   std::vector<results::finding> findings{};
 };
 

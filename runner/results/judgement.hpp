@@ -27,9 +27,9 @@ std::string_view of(verdict v, std::string_view check);
 namespace kzoo::results {
 
 struct outcome_words {
-  std::string_view status = "";  // of results::status
-  std::string verdict;           // "" if nothing was run
-  std::string check, reason;     // "" for a kernel that passes
+  std::string_view status = "";  // a word of results::status
+  std::string verdict;           // empty if nothing was run
+  std::string check, reason;     // empty for a kernel that passes
 };
 
 // The outcome of one problem: its first failing variant, else its fastest variant.
@@ -46,13 +46,12 @@ struct judged_problem {
 
 struct file_judgement {
   std::string file;               // as it was named
-  std::string library, sha256;    // the judged library; "": it does not compile
+  std::string library, sha256;    // the judged file's; empty: it does not compile
   std::optional<bool> host_code;  // whether the author's host code ran in the timing process
   outcome_words came_of_it;       // for the first problem on which it fails
   std::vector<judged_problem> problems;
-  std::optional<double>
-      speedup;  // the geometric mean, if each problem has a speedup that is not simulated
-  std::vector<kzoo_precision> precisions;  // of the problems' kernels, each once
+  std::optional<double> speedup;  // geometric mean, if every problem has one on a real device
+  std::vector<kzoo_precision> precisions;  // the kernels' precisions, each once
   std::vector<std::string> libraries;      // loaded GEMM libraries
   std::vector<std::string> not_checked;    // what checks could not cover
 };

@@ -90,7 +90,7 @@ struct plugin_description {
 struct built_point {
   std::string name;
   tuning_point values;
-  std::string why_not;                 // why it does not compile; "": it does
+  std::string why_not;                 // why it does not compile; empty if it does
   std::vector<std::string> options{};  // the compiler options for the values
 };
 
@@ -108,13 +108,13 @@ struct tuned_builds {
 
 // A plugin that the experiment selects.
 struct plugin_record {
-  std::string name;                               // of its file: what users type
+  std::string name;                               // its file's: what users type
   std::filesystem::path file;                     // empty: there is no build for the device
   std::optional<plugin_description> description;  // present if the library could be loaded
-  std::string problem;                            // why it could not be loaded; "" otherwise
-  std::string sha256;                             // of the file; "": there is none
+  std::string problem;                            // why it could not be loaded; else empty
+  std::string sha256;                             // the file's; empty: there is none
   std::filesystem::path source{};                 // its source file; empty: a library
-  std::string source_sha256{};                    // "": no source, or a folder
+  std::string source_sha256{};                    // empty: no source, or a folder
   tuned_builds tuned{};
   // Whether the author's host code runs in the process that times it. Otherwise: device code only.
   bool host_code = true;
@@ -134,12 +134,12 @@ struct device {
   std::string id;    // "cpu", "cuda:0"
   std::string name;  // "NVIDIA H200"; the processor's own name for cpu
   kzoo_device abi{};
-  std::string pci_bus_id;  // "0000:18:00.0"; "" for cpu
+  std::string pci_bus_id;  // "0000:18:00.0"; empty for cpu
   std::uint64_t memory_bytes = 0;
   double highest_mhz = 0;                    // maximum SM clock of a GPU; 0: unknown
   std::map<std::string, std::string> facts;  // driver, runtime, clocks …
 
-  // A value of `facts`; "": unknown.
+  // A value of `facts`. Empty if it is unknown.
   std::string fact(const std::string& key) const {
     const auto found = facts.find(key);
     return found == facts.end() ? "" : found->second;
@@ -172,7 +172,7 @@ struct launch {
   std::array<std::uint32_t, 3> grid{}, block{};
   std::uint64_t dynamic_shared = 0, static_shared = 0, local_bytes = 0;
   std::uint32_t registers = 0, resident_warps = 0, most_warps = 0;
-  std::string kernel{};  // its symbol; "": unknown. Not stored
+  std::string kernel{};  // its symbol; empty: unknown. Not stored
 
   double occupancy() const { return double(resident_warps) / double(most_warps); }
 };

@@ -15,8 +15,8 @@ ranking rank_problem(const document& d, std::size_t problem) {
   for (const cell& c : d.cells_of(problem)) {
     if (c.verdict != verdict::pass || d.experiment.is_baseline(c.kernel.plugin, c.kernel.variant))
       continue;
-    const timing_options& how = d.experiment.timing;
-    const bool waits = !c.time && how.enabled && how.budget_seconds;
+    const timing_options& options = d.experiment.timing;
+    const bool waits = !c.time && options.enabled && options.budget_seconds;
     if (waits || (c.time && c.time->stopped == timing::stop::budget)) r.open.push_back(&c);
     if (is_timed(c)) r.ranked.push_back(&c);
   }

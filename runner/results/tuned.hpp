@@ -43,10 +43,10 @@ struct tuned_kernel {
   kernel_id kernel;
   kzoo_precision precision{};
   double median_ms = 0;
-  std::optional<timing::interval> interval_ms;  // of the median, 95 %
+  std::optional<timing::interval> interval_ms;  // the median's, 95 %
   std::optional<timing::ratio> speedup;         // over the baseline
   timing::stop stopped = timing::stop::precise;
-  tuning_point parameters{};           // of a tuned source
+  tuning_point parameters{};           // a tuned source's
   std::vector<std::string> options{};  // compiler options for the parameters
 };
 
@@ -70,7 +70,7 @@ struct tuned {
   std::string version, host, started;
   double wall_seconds = 0;
   results::device device;
-  std::string compute_capability;  // "9.0"; "" on the cpu
+  std::string compute_capability;  // "9.0"; empty on the cpu
   std::filesystem::path experiment;
   kzoo::tier tier{};  // checks that every kernel here has passed
   std::optional<std::string> baseline;

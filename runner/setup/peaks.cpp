@@ -25,11 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder() {
+std::optional<fs::path> folder() {
   if (const char* named = std::getenv("KZOO_PEAKS"); named != nullptr && *named != '\0')
     return named;
-  const auto cache = user_folder("XDG_CACHE_HOME", ".cache");
-  return cache ? *cache / "kernel-zoo" / "peaks" : fs::path();
+  auto cache = user_folder("XDG_CACHE_HOME", ".cache");
+  if (cache) *cache /= "kernel-zoo/peaks";
+  return cache;
 }
 
 // Times the same GEMMs in several processes, one after the other.
@@ -68,7 +69,7 @@ bool is_disturbed(const roofline::measured_peak& peak) { return peak.spread > kM
 // Peaks that cannot be stored are used all the same.
 void store_if_possible(const roofline::peaks& c, const results::device& d) {
   try {
-    storage::store_peaks(c, peaks_file(d));
+    storage::store_peaks(c, peaks_file(d).value());
   } catch (const not_written& e) {
     print_to(stderr, "warning: {}\n  The next run measures the peaks again.\n", e.what());
   }
@@ -135,38 +136,40 @@ results::conditions idle_conditions(const devices::nvml& monitor, double highest
 
 }  // namespace
 
-fs::path peaks_file(const results::device& d) {
-  if (folder().empty()) return {};
+std::optional<fs::path> peaks_file(const results::device& d) {
+  const auto place = folder();
+  if (!place) return std::nullopt;
   std::string facts = storage::kPeaksSchema;
   for (const auto& [name, fact] : microbenchmarks::peaks_for(d).facts)
     facts += fmt::format("{}={}\n", name, fact);
   constexpr std::size_t kDigits = 8;
-  return folder() /
+  return *place /
          fmt::format("{}-{}.json", file_name_from(d.name), sha256(facts).substr(0, kDigits));
 }
 
 std::optional<roofline::peaks> known_peaks(const results::device& d) {
-  const fs::path file = peaks_file(d);  // "" never exists
+  const auto file = peaks_file(d);
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) return std::nullopt;
-  return storage::load_peaks(file);
+  if (!file || !fs::exists(*file, ignored)) return std::nullopt;
+  return storage::load_peaks(*file);
 }
 
 roofline::peaks measure_peaks(const results::device& d) {
-  if (peaks_file(d).empty()) {
+  const auto file = peaks_file(d);
+  if (!file) {
     input::refuse("--measure",
                   "there is no place for the peaks: HOME is not set; name a folder in KZOO_PEAKS");
   }
   roofline::peaks c = microbenchmarks::peaks_for(d);
   add_measured(c, d, microbenchmarks::all(d));
-  storage::store_peaks(c, peaks_file(d));
+  storage::store_peaks(c, *file);
   return c;
 }
 
 std::optional<roofline::peaks> peaks_of(const results::device& d,
                                         const std::set<roofline::resource>& needed) {
   auto known = known_peaks(d);
-  if (d.abi.kind != KZOO_CUDA || peaks_file(d).empty()) return known;
+  if (d.abi.kind != KZOO_CUDA || !peaks_file(d)) return known;
   try {
     roofline::peaks now = known.value_or(microbenchmarks::peaks_for(d));
     std::vector<microbenchmark> which = microbenchmarks::all(d);

@@ -12,9 +12,9 @@
 namespace kzoo::setup {
 
 // The file of the device's peaks, in $KZOO_PEAKS, else $XDG_CACHE_HOME/kernel-zoo/peaks, else
-// ~/.cache/kernel-zoo/peaks; "" if none is set. The name contains the device's and a digest of the
-// facts that peaks depend on.
-std::filesystem::path peaks_file(const results::device& d);
+// ~/.cache/kernel-zoo/peaks; absent if none is set. The name contains the device's and a digest of
+// the facts that peaks depend on.
+std::optional<std::filesystem::path> peaks_file(const results::device& d);
 
 // The stored peaks; nothing if they were not measured. Throws input::invalid if the file holds no
 // peaks.

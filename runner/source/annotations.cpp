@@ -214,7 +214,7 @@ std::string_view without_byte_order_mark(std::string_view text) {
 experiment::node_table annotations(std::string_view source, input::diagnostics& report) {
   experiment::node_table table;
   source = without_byte_order_mark(source);
-  bool in_comment = false;  // of several lines
+  bool in_comment = false;  // whether a comment of several lines is open
   unsigned number = 0;
   for (const std::string_view line : lines_of(source)) {
     ++number;

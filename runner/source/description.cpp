@@ -195,35 +195,35 @@ std::string no_launch(const std::string& name, const std::string& manifest,
 
 // The only function of the source that takes tensors, or the one that the keys name.
 std::optional<tensor_function> chosen_function(const description& d) {
-  std::vector<tensor_function> found = tensor_functions_in(d.text);
+  std::vector<tensor_function> functions = tensor_functions_in(d.text);
   std::string wanted;
   input::diagnostics report(d.file, d.text);
   experiment::table_reader keys(d.keys, "", report);
   keys.read(kFunctionKey, wanted, experiment::text);
   const bool is_named = !wanted.empty();
   report.throw_if_any();
-  const std::string known = names_of(found);
+  const std::string known = names_of(functions);
   if (is_named)
-    std::erase_if(found, [&](const tensor_function& f) {
+    std::erase_if(functions, [&](const tensor_function& f) {
       return f.name != wanted && !f.name.ends_with("::" + wanted);
     });
-  else if (std::ranges::any_of(found, &tensor_function::is_bound))
-    std::erase_if(found, [](const tensor_function& f) { return !f.is_bound; });
-  if (found.empty() && !is_named) return std::nullopt;
-  if (found.empty()) {
+  else if (std::ranges::any_of(functions, &tensor_function::is_bound))
+    std::erase_if(functions, [](const tensor_function& f) { return !f.is_bound; });
+  if (functions.empty() && !is_named) return std::nullopt;
+  if (functions.empty()) {
     input::refuse(d.file, "has no function {} that takes two or three tensors{}", wanted,
                   known.empty() ? "" : "; those that do: " + known);
   }
-  if (found.size() > 1) {
+  if (functions.size() > 1) {
     input::refuse(d.file,
                   "has several functions that take tensors, {0}: name one in its first lines, `// "
                   "kzoo: function={1}`",
-                  names_of(found), found.front().name);
+                  names_of(functions), functions.front().name);
   }
-  const tensor_function& only = found.front();
+  const tensor_function& only = functions.front();
   const std::string where = fmt::format("{}:{}", d.file, only.line);
-  if (!only.flaw.empty())
-    input::refuse(where, "{} cannot be called for a product: {}", only.name, only.flaw);
+  if (only.flaw)
+    input::refuse(where, "{} cannot be called for a product: {}", only.name, *only.flaw);
   return only;
 }
 

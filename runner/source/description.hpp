@@ -43,13 +43,13 @@ void require_used(const results::tuning_space& space, const description& d,
 experiment::node_table with_values(experiment::node_table keys, const results::tuning_point& point);
 // The values as options of the compiler: "-DBM=64".
 std::vector<std::string> definitions(const results::tuning_point& point);
-// The values as macros; "" without values. The SDK's headers that the source includes come first:
-// the macros would replace names in them.
+// The values as macros. Empty without values. The SDK's headers that the source includes come
+// first: the macros would replace names in them.
 std::string preamble(const std::filesystem::path& source, const results::tuning_point& point);
 
 // The CUDA C++ in a Python file's strings, as for PyTorch's load_inline: the strings that have a
 // kernel or include a header, in their lines of the file, the `# kzoo:` lines, and a binding of the
-// functions in `functions=[…]`. "" if no string has a kernel.
+// functions in `functions=[…]`. Empty if no string has a kernel.
 std::string cuda_code_in(std::string_view python);
 
 }  // namespace kzoo::source

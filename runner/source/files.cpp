@@ -190,8 +190,8 @@ void leave_out(std::span<const token> declared, edited_text& text) {
   std::size_t begin = text.begin_of(declared.front());
   for (const token& t : declared) {
     if (t.kind != token_kind::directive) continue;
-    const std::string_view what = trimmed(t.text.substr(1));
-    if (std::ranges::any_of(kGo, [&](auto word) { return what.starts_with(word); })) continue;
+    const std::string_view directive = trimmed(t.text.substr(1));
+    if (std::ranges::any_of(kGo, [&](auto word) { return directive.starts_with(word); })) continue;
     text.replace(begin, text.begin_of(t), "");
     begin = text.end_of(t);
   }
@@ -210,10 +210,10 @@ void declare_namespace(std::span<const token> used, const std::set<std::string_v
 }
 
 std::set<std::string_view> namespace_aliases(const std::vector<token>& file) {
-  std::set<std::string_view> found;
+  std::set<std::string_view> names;
   for (std::size_t i = 0; i + 2 < file.size(); ++i)
-    if (file[i].text == "namespace" && file[i + 2].text == "=") found.insert(file[i + 1].text);
-  return found;
+    if (file[i].text == "namespace" && file[i + 2].text == "=") names.insert(file[i + 1].text);
+  return names;
 }
 
 // Cuts all files as if they were one.

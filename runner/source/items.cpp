@@ -123,11 +123,11 @@ std::optional<std::size_t> end_of_group(token_list all, std::size_t begin) {
   for (std::size_t at = begin; at < all.size(); ++at) {
     const token& t = all[at];
     if (t.kind == token_kind::directive) {
-      const std::string_view what = trimmed(t.text.substr(1));
-      if (what.starts_with("if")) at_if.push_back(depth);
-      if (what.starts_with("el") && at_if.empty()) return at;
-      if (what.starts_with("el")) depth = at_if.back();
-      if (what.starts_with("endif") && !at_if.empty()) at_if.pop_back();
+      const std::string_view directive = trimmed(t.text.substr(1));
+      if (directive.starts_with("if")) at_if.push_back(depth);
+      if (directive.starts_with("el") && at_if.empty()) return at;
+      if (directive.starts_with("el")) depth = at_if.back();
+      if (directive.starts_with("endif") && !at_if.empty()) at_if.pop_back();
     } else if (opens_group(t)) {
       ++depth;
     } else if ((t.text == ")" || t.text == "]" || t.text == "}") && --depth == 0) {
@@ -179,14 +179,14 @@ std::size_t replace_dynamic_shared(std::span<const token> tokens, std::size_t at
     std::ranges::replace(part, '\n', ' ');
     return part;
   };
-  const std::string of = in_one_line(text.begin_of(statement[type]), text.begin_of(name));
+  const std::string element = in_one_line(text.begin_of(statement[type]), text.begin_of(name));
   const std::string rows = in_one_line(text.end_of(*(extent + 1)), text.begin_of(last));
   text.replace(
       text.begin_of(statement[0]), text.end_of(last),
       rows.empty()
-          ? fmt::format("{0}* {1} = kzoo::dynamic_shared<{0}>();", of, name.text)
-          : fmt::format("auto* {1} = reinterpret_cast<{0}(*){2}>(kzoo::dynamic_shared<{0}>());", of,
-                        name.text, rows));
+          ? fmt::format("{0}* {1} = kzoo::dynamic_shared<{0}>();", element, name.text)
+          : fmt::format("auto* {1} = reinterpret_cast<{0}(*){2}>(kzoo::dynamic_shared<{0}>());",
+                        element, name.text, rows));
   return at + statement.size() - 1;
 }
 
@@ -399,7 +399,7 @@ class item_reader {
     constexpr std::array<std::string_view, 3> kGoesOn{",", "{", "catch"};
     const bool is_template = is(begin, "template");
     bool has_value = false, in_head = false;  // between the keyword of a class and its body
-    std::size_t keyword = 0;                  // of a class
+    std::size_t keyword = 0;                  // the position of a class's keyword
     for (std::size_t at = begin; at < file_.size(); ++at) {
       if (is(at, ";")) return at + 1;
       if (is(at, "}")) return std::max(at, begin + 1);
@@ -457,7 +457,7 @@ class item_reader {
 }  // namespace
 
 macros macros_in(const std::vector<token>& file) {
-  macros found;
+  macros defined;
   for (const token& t : file) {
     if (t.kind != token_kind::directive) continue;
     const std::vector<token> words = tokens_of(t.text.substr(1));
@@ -469,9 +469,9 @@ macros macros_in(const std::vector<token>& file) {
                        body->text.data() == name.data() + name.size();
     if (m.has_parameters) body = std::ranges::find(body, words.end(), ")", &token::text);
     m.body.assign(body, words.end());
-    found.insert_or_assign(name, std::move(m));
+    defined.insert_or_assign(name, std::move(m));
   }
-  return found;
+  return defined;
 }
 
 source_items items_in(const std::vector<token>& file, const macros& known) {

@@ -167,8 +167,7 @@ std::optional<tensor_function> function_in(token_list item) {
 
 // "gemm::" where the token stands in that namespace.
 std::string namespaces_at(const std::vector<token>& file, std::size_t end) {
-  std::vector<std::string_view>
-      open;  // of brackets; "" for others than those of a namespace with a name
+  std::vector<std::string_view> open;  // each open bracket's namespace; empty: no namespace
   for (std::size_t at = 0, head = 0; at < end; ++at) {
     const std::string_view text = file[at].text;
     if (text == ";" || text == "}" || file[at].kind == token_kind::directive) head = at + 1;
@@ -278,9 +277,9 @@ std::vector<element_types> types_of_tensors(std::string_view code) {
     if (all[at].text.ends_with("HALF")) dispatched.insert(KZOO_F16);
     add_named(rest.first(index_of(rest, "[")), dispatched);  // before a lambda
   }
-  std::vector<element_types> found;
-  for (const kzoo_type t : dispatched) found.push_back({t, t, t});
-  if (!found.empty()) return found;
+  std::vector<element_types> types;
+  for (const kzoo_type t : dispatched) types.push_back({t, t, t});
+  if (!types.empty()) return types;
   const bool sums_in_f32 = asked.size() == 2 && asked.contains(KZOO_F32);
   if (asked.size() == 1) return {{*asked.begin(), *asked.begin(), *asked.begin()}};
   if (sums_in_f32 && !asked.contains(KZOO_F64)) {
@@ -404,7 +403,7 @@ class launch_writer {
 
   // `line_end`: of the lines of a macro, or of others.
   void write(token_list all, std::string_view line_end) {
-    std::size_t callee = 0;  // of the next launch, whose <<< is at `brackets`
+    std::size_t callee = 0;  // the next launch's kernel; its <<< is at `brackets`
     for (std::size_t at = 0, brackets = 0; at < all.size(); ++at) {
       if (all[at].kind == token_kind::directive) {
         write_macro(all[at]);

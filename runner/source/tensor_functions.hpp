@@ -16,7 +16,7 @@ struct tensor_function {
   bool is_bound = false;  // PYBIND11_MODULE or TORCH_LIBRARY names it
   // In the order of its parameters: "A", "B", "C", "M", "N", "K", "alpha", "beta".
   std::vector<std::string> arguments{};
-  std::string flaw{};  // why it cannot be called, or ""
+  std::optional<std::string> flaw{};  // why it cannot be called
 };
 
 // Functions with two or three tensors that return a tensor, or with three that return nothing.

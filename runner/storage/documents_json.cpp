@@ -29,6 +29,15 @@ struct device_list {
   const std::vector<described_device>& devices;
 };
 
+template <class T>
+T read_record(const fs::path& path, const input::file_kind& kind) {
+  const std::string file = path.string();
+  const json content = parse(input::read_file(path, kind), {file, 1});
+  T record;
+  from_value(field(content, file), record);
+  return record;
+}
+
 }  // namespace
 
 void describe(auto& fields, const device_list& l) {
@@ -48,11 +57,7 @@ json to_json(const roofline::peaks& c) { return to_value(c); }
 
 roofline::peaks load_peaks(const fs::path& path) try {
   constexpr input::file_kind kPeaksFile{"a file of peaks", ".json", 1};
-  const std::string file = path.string();
-  const json content = parse(input::read_file(path, kPeaksFile), {file, 1});
-  roofline::peaks c;
-  from_value(field(content, file), c);
-  return c;
+  return read_record<roofline::peaks>(path, kPeaksFile);
 } catch (const input::invalid& e) {
   throw input::invalid(fmt::format(
       "{}\n  It holds the measured peaks of this device: measure them again with `runner devices "
@@ -116,15 +121,11 @@ void describe(auto& fields, maybe_const<results::tuned> auto& t) {
 
 std::string to_text(const results::tuned& t) { return dumped(to_value(t), 2) + '\n'; }
 
-nlohmann::ordered_json tuned_schema() { return record_schema(results::tuned()); }
+json tuned_schema() { return record_schema(results::tuned()); }
 
-results::tuned read_tuned(const std::filesystem::path& path) {
+results::tuned read_tuned(const fs::path& path) {
   constexpr input::file_kind kTunedFile{"the outcome of tuning", ".json", 64};
-  const std::string file = path.string();
-  const nlohmann::ordered_json content = parse(input::read_file(path, kTunedFile), {file, 1});
-  results::tuned t;
-  from_value(field(content, file), t);
-  return t;
+  return read_record<results::tuned>(path, kTunedFile);
 }
 
 }  // namespace kzoo::storage

@@ -33,7 +33,7 @@ class field {
   // Returns nothing if the value is null or missing.
   std::optional<field> find(const std::string& key) const;
   std::vector<field> elements() const;
-  std::size_t size() const;  // of a list
+  std::size_t size() const;  // elements of a list
   // Every key with its value.
   std::vector<std::pair<std::string, field>> entries() const;
 

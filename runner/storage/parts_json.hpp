@@ -81,8 +81,8 @@ void describe(auto& fields, maybe_const<problem> auto& p) {
   fields.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
   fields.require(p.groups >= 0 && p.groups <= kMostGroups && (p.groups == 0 || p.batch == 1),
                  "expected up to 4096 groups, and then no batch");
-  const std::string wrong_types = why_not_of_types(p);
-  fields.require(wrong_types.empty(), wrong_types.c_str());
+  const auto wrong_types = why_not_of_types(p);
+  fields.require(!wrong_types, wrong_types.value_or("").c_str());
   const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
   fields.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
 }

@@ -226,8 +226,8 @@ struct device_name {
 };
 
 struct judgement {
-  const results::file_judgement& of;
-  const judgement_setting* how;  // null: it was only compiled
+  const results::file_judgement& file;
+  const judgement_setting* setting;  // null: it was only compiled
 };
 
 }  // namespace
@@ -253,25 +253,25 @@ void describe(auto& fields, const results::judged_problem& p) {
 }
 
 void describe(auto& fields, const judgement& j) {
-  const results::file_judgement& f = j.of;
+  const results::file_judgement& f = j.file;
   fields.schema(kJudgementSchema);
   fields("runner", this_runner(), KZOO_MEMBERS(f, file));
   describe(fields, f.came_of_it);
   fields(KZOO_MEMBERS(f, host_code));
   const auto judged = [&] {
-    const judgement_setting& how = *j.how;
-    fields(KZOO_MEMBERS(how, tier), "device", device_name{how.device.id, how.device.name},
-           KZOO_MEMBERS(how, baseline), "precisions", precision_names(f.precisions),
+    const judgement_setting& s = *j.setting;
+    fields(KZOO_MEMBERS(s, tier), "device", device_name{s.device.id, s.device.name},
+           KZOO_MEMBERS(s, baseline), "precisions", precision_names(f.precisions),
            KZOO_MEMBERS(f, speedup), "calls", f.libraries, KZOO_MEMBERS(f, not_checked, problems));
   };
-  fields.when("tier", j.how != nullptr, judged);
+  fields.when("tier", j.setting != nullptr, judged);
   fields("library", or_null(f.library), "sha256", or_null(f.sha256));
-  fields.when("tier", j.how != nullptr,
-              [&] { fields(KZOO_MEMBERS((*j.how), command, wall_seconds)); });
+  fields.when("tier", j.setting != nullptr,
+              [&] { fields(KZOO_MEMBERS((*j.setting), command, wall_seconds)); });
 }
 
-std::string to_line(const results::file_judgement& f, const judgement_setting& how) {
-  return dumped(to_value(judgement{f, &how}), -1);
+std::string to_line(const results::file_judgement& f, const judgement_setting& setting) {
+  return dumped(to_value(judgement{f, &setting}), -1);
 }
 
 std::string to_line(const results::file_judgement& f) {
@@ -280,8 +280,8 @@ std::string to_line(const results::file_judgement& f) {
 
 nlohmann::ordered_json judgement_schema() {
   const results::file_judgement any;
-  const judgement_setting how;
-  return record_schema(judgement{any, &how});
+  const judgement_setting setting;
+  return record_schema(judgement{any, &setting});
 }
 
 namespace {

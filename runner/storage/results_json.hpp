@@ -58,8 +58,9 @@ struct judgement_setting {
 };
 
 // A single line, without its line break.
-std::string to_line(const results::file_judgement& j, const judgement_setting& how);
-// For a file that was only compiled. `library`: the output file; "" if it does not compile.
+std::string to_line(const results::file_judgement& j, const judgement_setting& setting);
+// For a file that was only compiled. Its `library` is the output file, and empty if it does
+// not compile.
 std::string to_line(const results::file_judgement& j);
 
 // Reads a run's JSON, or a journal. Throws input::invalid with the error's position in the file.

@@ -92,8 +92,8 @@ constexpr std::string_view names_of(stop) { return "noise, time, slower, budget"
 
 struct summary {
   packed_numbers samples_ms;  // in the order taken
-  packed_integers rounds;     // of each sample, ascending
-  packed_numbers sm_mhz;      // of each sample, 0: unknown; empty: none is known
+  packed_integers rounds;     // each sample's round, ascending
+  packed_numbers sm_mhz;      // each sample's clock, 0: unknown; empty: none is known
   int throttled = 0;          // discarded samples: throttle_filter
   bool low_clock = false;     // some counted samples are throttled too
   double median_ms = 0, min_ms = 0;

@@ -74,7 +74,7 @@ struct output_request {
 struct output_report {
   std::uint64_t digest = 0;
   bool known = false;
-  data::survey survey;  // of the whole buffer
+  data::survey survey;  // counts over the whole buffer
 };
 
 // A run on new numbers, of this seed, judged on its device (reference/product_check.hpp).
@@ -83,8 +83,8 @@ struct judged_report {
   std::uint64_t seed = 0;
   std::int64_t row = -1;        // a wrong row; -1: none, but something else may be wrong
   std::int64_t wrong_rows = 0;  // by their weighted sums
-  data::survey survey;          // of C
-  std::vector<std::uint64_t> earlier_seeds;  // of some earlier runs, if this run is wrong
+  data::survey survey;          // counts over C
+  std::vector<std::uint64_t> earlier_seeds;  // seeds of some earlier runs, if this run is wrong
 };
 
 struct run_request {
@@ -99,8 +99,8 @@ struct run_report {
   output_report output;  // when the stream had done its work
   judged_report judged;
   bool unfinished = false;                // C changed afterwards
-  double ms = 0;                          // of the run
-  std::vector<results::launch> launches;  // of plugins that launch through the SDK
+  double ms = 0;                          // the run's time
+  std::vector<results::launch> launches;  // empty unless the plugin launches through the SDK
 };
 
 // Each sample has fresh numbers. Sampling stops at a wrong result, which C then still holds, and
@@ -115,12 +115,12 @@ struct sample_request {
 
 struct sample_report {
   std::vector<double> samples_ms;
-  std::vector<double> sm_mhz;  // of each; 0: unknown
-  double seconds = 0;          // of all samples and the time between them
+  std::vector<double> sm_mhz;  // each sample's clock; 0: unknown
+  double seconds = 0;          // time of all samples, with the time between them
   double warmup_seconds = 0;   // before the first sample
-  double total_seconds = 0;    // of the whole request
+  double total_seconds = 0;    // time of the whole request
   bool cold_cache = false;
-  judged_report judged;  // of the last sample
+  judged_report judged;  // the last sample's
   changes changed;
 };
 
@@ -130,9 +130,9 @@ struct sustain_request {
 
 struct sustain_report {
   std::int64_t runs = 0;
-  double ms = 0;                              // of all runs
+  double ms = 0;                              // time of all runs
   double begin_seconds = 0, end_seconds = 0;  // by the machine's steady clock
-  judged_report judged;                       // of the last run
+  judged_report judged;                       // the last run's
   changes changed;
 };
 
@@ -153,7 +153,7 @@ struct pause_report {
 
 struct end_to_end_report {
   timing::end_to_end times;
-  judged_report judged;  // of the C that was copied back
+  judged_report judged;  // the judgement of the C that was copied back
 };
 
 }  // namespace kzoo::worker

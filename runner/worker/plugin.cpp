@@ -169,19 +169,20 @@ void loaded_plugin::create(int slot, std::uint32_t variant, const problem& p,
 }
 
 void loaded_plugin::place(int slot, const placement& where, void* stream) {
-  instance& of = instances_.at(slot);
-  of.where = where;
-  of.stream = stream;
+  instance& placed = instances_.at(slot);
+  placed.where = where;
+  placed.stream = stream;
 }
 
 void loaded_plugin::run(int slot) {
-  const instance& of = instances_.at(slot);
-  kzoo_arguments arguments = arguments_of(of.where.inputs, of.where.c, of.where.workspace);
-  arguments.stream = of.stream;
+  const instance& placed = instances_.at(slot);
+  kzoo_arguments arguments =
+      arguments_of(placed.where.inputs, placed.where.c, placed.where.workspace);
+  arguments.stream = placed.stream;
   launches_ = {};
   launch_list_.count = 0;
   arguments.launches = &launch_list_;
-  run_instance(*of.variant, of.made, arguments);
+  run_instance(*placed.variant, placed.made, arguments);
 }
 
 std::vector<results::launch> loaded_plugin::launches(int) {
@@ -337,13 +338,13 @@ std::set<std::string> product_libraries() {
   constexpr std::array<std::string_view, 13> kNames{
       "blas",    "blis", "cblas", "cublas", "cudnn",    "cusparse", "cutensor",
       "cutlass", "dnnl", "mkl",   "nvblas", "openblas", "torch"};
-  std::set<std::string> found;
+  std::set<std::string> libraries;
   for (const std::string& path : loaded_libraries()) {
     const std::string file = std::filesystem::path(path).filename();
     for (const std::string_view name : kNames)
-      if (file.starts_with("lib" + std::string(name))) found.emplace(name);
+      if (file.starts_with("lib" + std::string(name))) libraries.emplace(name);
   }
-  return found;
+  return libraries;
 }
 
 namespace {

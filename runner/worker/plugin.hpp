@@ -118,7 +118,7 @@ class plugin {
 struct refusal {
   const char* status;
   std::string reason;
-  std::string_view step{};  // of core/verdict.hpp
+  std::string_view step{};  // a step of core/verdict.hpp
 };
 
 // All throw a refusal unless the plugin answers KZOO_OK.

@@ -105,7 +105,7 @@ std::vector<std::unique_ptr<device_matrix>> prepared_kernel::place_together(
   struct part {
     std::size_t begin, end;  // in bytes
   };
-  constexpr std::size_t kPage = 2 << 20;  // of the device; large matrices begin at one
+  constexpr std::size_t kPage = 2 << 20;  // a page of the device, where a large matrix begins
   std::vector<part> parts;
   std::size_t end = 0;
   for (const data::matrix& x : all) {
@@ -170,7 +170,7 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
   matrices_.problem = filled_ = p;
 }
 
-run_report prepared_kernel::run(const run_request& how) {
+run_report prepared_kernel::run(const run_request& request) {
   if (const auto left = backend_.pending_error()) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + *left};
   }
@@ -178,8 +178,9 @@ run_report prepared_kernel::run(const run_request& how) {
   if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
     run_once(devices::start::idle, devices::other_streams::free, fresh());
   const devices::finished_run done = run_once(
-      how.idle_device ? devices::start::idle : devices::start::cold, devices::other_streams::free,
-      how.fresh ? fresh() : [this] { return matrices_.problem.seed; });
+      request.idle_device ? devices::start::idle : devices::start::cold,
+      devices::other_streams::free,
+      request.fresh ? fresh() : [this] { return matrices_.problem.seed; });
   run_report report;
   report.ms = done.ms;
   report.judged = report_on(done.found);
@@ -187,14 +188,14 @@ run_report prepared_kernel::run(const run_request& how) {
   const auto [found, c] = backend_.examine(watched(), matrices_.c->contents());
   report.changed = changes_from(found);
   report.unfinished = c.digest != done.found.c.digest;
-  report.output = copy_result(done.found.c, how.output);
+  report.output = copy_result(done.found.c, request.output);
   report.launches = plugin_.launches(slot_);
   return report;
 }
 
 devices::finished_run prepared_kernel::run_once(devices::start from, devices::other_streams others,
                                                 const std::function<std::uint64_t()>& seed) {
-  constexpr std::size_t kSeeds = 4;  // of the first runs, and of the latest
+  constexpr std::size_t kSeeds = 4;  // kept seeds of the first runs, and of the latest
   std::vector<std::uint64_t>& seeds = process_.seeds;
   if (seeds.empty() || seeds.back() != filled_.seed) seeds.push_back(filled_.seed);
   if (seeds.size() > 2 * kSeeds) seeds.erase(seeds.begin() + kSeeds);
@@ -291,19 +292,19 @@ judged_report prepared_kernel::report_on(const reference::product_findings& foun
   return report;
 }
 
-sample_report prepared_kernel::sample(const sample_request& how) {
-  const devices::start from = how.hot ? devices::start::hot : devices::start::cold;
+sample_report prepared_kernel::sample(const sample_request& request) {
+  const devices::start from = request.hot ? devices::start::hot : devices::start::cold;
   sample_report report;
   const double begin = steady_seconds();
   const auto elapsed = [&] { return steady_seconds() - begin; };
   const auto once = [&] { return run_once(from, devices::other_streams::counted, fresh()); };
   if (process_.loaded.insert(*variant_).second) once();
-  const double enough = std::max(kWarmSeconds, how.warmup_seconds);
-  for (int i = 0; i < how.warmup || elapsed() < how.warmup_seconds; ++i) {
-    if (how.warmup == 0 || elapsed() > enough) break;
+  const double enough = std::max(kWarmSeconds, request.warmup_seconds);
+  for (int i = 0; i < request.warmup || elapsed() < request.warmup_seconds; ++i) {
+    if (request.warmup == 0 || elapsed() > enough) break;
     once();
   }
-  report.cold_cache = !how.hot && backend_.cold_cache();
+  report.cold_cache = !request.hot && backend_.cold_cache();
   report.warmup_seconds = elapsed();
   const double first = steady_seconds();
   bool low_clock = false;
@@ -311,20 +312,20 @@ sample_report prepared_kernel::sample(const sample_request& how) {
     const devices::finished_run one = once();
     report.samples_ms.push_back(one.ms);
     report.sm_mhz.push_back(one.sm_mhz);
-    low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
+    low_clock = one.sm_mhz > 0 && one.sm_mhz < request.least_mhz;
     report.judged = report_on(one.found);
     report.seconds = steady_seconds() - first;
-  } while (report.samples_ms.size() < std::size_t(how.samples) &&
-           report.seconds < how.max_seconds && !low_clock && report.judged.right);
+  } while (report.samples_ms.size() < std::size_t(request.samples) &&
+           report.seconds < request.max_seconds && !low_clock && report.judged.right);
   report.changed = changes_from(backend_.find_changes(watched()));
   report.total_seconds = elapsed();
   return report;
 }
 
-sustain_report prepared_kernel::sustain(const sustain_request& how) {
+sustain_report prepared_kernel::sustain(const sustain_request& request) {
   sustain_report report;
   report.begin_seconds = steady_seconds();
-  const devices::repeated_runs all = backend_.repeat(steps_of_run(fresh()), how.seconds);
+  const devices::repeated_runs all = backend_.repeat(steps_of_run(fresh()), request.seconds);
   report.end_seconds = steady_seconds();
   report.runs = all.count;
   report.ms = all.ms;
@@ -395,20 +396,20 @@ changes prepared_kernel::changes_from(std::span<const data::changes> each) {
     rest = rest.subspan(in_zones.size());
     return x.with_zones(own, in_zones);
   };
-  changes found;
+  changes all;
   for (const auto& input : matrices_.inputs) {
-    const data::changes own = with_zones(*input, each[found.inputs.size()]);
-    found.inputs.push_back({own, restored(*input, own)});
+    const data::changes own = with_zones(*input, each[all.inputs.size()]);
+    all.inputs.push_back({own, restored(*input, own)});
   }
   if (workspace_) {
-    found.workspace = with_zones(*workspace_, each[found.inputs.size()]);
-    found.workspace_bytes = workspace_bytes_;
+    all.workspace = with_zones(*workspace_, each[all.inputs.size()]);
+    all.workspace_bytes = workspace_bytes_;
   }
-  found.c = with_zones(*matrices_.c, {});
-  for (const data::changes& gap : rest) found.between += gap.inside + gap.outside;
-  spoiled_ = spoiled_ || found.between > 0 || found.c.any() || found.workspace.any() ||
-             std::ranges::any_of(found.inputs, [](const auto& input) { return input.seen.any(); });
-  return found;
+  all.c = with_zones(*matrices_.c, {});
+  for (const data::changes& gap : rest) all.between += gap.inside + gap.outside;
+  spoiled_ = spoiled_ || all.between > 0 || all.c.any() || all.workspace.any() ||
+             std::ranges::any_of(all.inputs, [](const auto& input) { return input.seen.any(); });
+  return all;
 }
 
 std::int64_t prepared_kernel::restored(const device_matrix& x, const data::changes& found) {

@@ -148,7 +148,7 @@ class prepared_kernel {
   // A process's memory of all its runs.
   struct history {
     std::set<std::uint32_t> loaded;    // variants that have run: CUDA loads kernels lazily
-    std::vector<std::uint64_t> seeds;  // of the first and the latest runs
+    std::vector<std::uint64_t> seeds;  // seeds of the first and the latest runs
   };
 
   // Uses the instance in the plugin's slot.
@@ -171,9 +171,9 @@ class prepared_kernel {
   // only, and the addresses of matrices in `move` ("abcow"; o: all other operands, w: the
   // workspace). Poisons the old memory and keeps it until the next refill() or destroy().
   void refill(const problem& p, const std::string& move);
-  run_report run(const run_request& how);
-  sample_report sample(const sample_request& how);
-  sustain_report sustain(const sustain_request& how);
+  run_report run(const run_request& request);
+  sample_report sample(const sample_request& request);
+  sustain_report sustain(const sustain_request& request);
   // Allocates, copies to the device, runs and copies back, like a program with its matrices on the
   // host. Puts the copied result into C.
   end_to_end_report end_to_end();
@@ -243,10 +243,10 @@ class prepared_kernel {
   std::vector<std::unique_ptr<device_matrix>> moved_from_;
   std::uint64_t workspace_bytes_ = 0;
   std::unique_ptr<device_matrix> workspace_;
-  std::optional<std::uint32_t> variant_;  // of the instance
+  std::optional<std::uint32_t> variant_;  // the instance's variant
   kzoo_precision declared_{};
   problem filled_;                       // the problem, with the seed of the matrices' contents
-  std::vector<std::int64_t> late_rows_;  // of the inputs, by fill_between(); -1: none
+  std::vector<std::int64_t> late_rows_;  // by input, from fill_between(); -1: none
 };
 
 }  // namespace kzoo::worker

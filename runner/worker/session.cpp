@@ -181,7 +181,7 @@ end_to_end_report prepared_kernel::end_to_end() {
   std::vector<std::vector<std::byte>> on_hosts;
   for (const auto& input : matrices_.inputs) on_hosts.push_back(on_host(backend_, *input));
   std::vector<std::byte> c = on_host(backend_, *matrices_.c);
-  std::list<device_memory> on_device;  // of the inputs
+  std::list<device_memory> on_device;  // the inputs
   std::optional<device_memory> on_device_c, workspace;
   backend_.synchronize();
 

@@ -93,7 +93,7 @@ class session {
   prepared_kernel& kernel_in(const nlohmann::json& request);
 
   plugin& plugin_;
-  std::string name_;  // of the plugin: its file's name without .so
+  std::string name_;  // the plugin's name: its file's without .so
   process::shared_memory& output_;
   const loaded_code* own_code_;
   devices::host_memory* memory_;

@@ -56,8 +56,8 @@ KZOO_ENUM(plugin_call, map, unmap, ask, workspace, create, place, call, launches
 class calls {
  public:
   // `shared_file`: the descriptor of the file that parts are mapped from.
-  calls(plugin& of, int shared_file)
-      : plugin_(of), shared_file_(shared_file), device_(devices::find("cpu")) {}
+  calls(plugin& host, int shared_file)
+      : plugin_(host), shared_file_(shared_file), device_(devices::find("cpu")) {}
 
   static bool has(std::string_view op) { return from_name<plugin_call>(op).has_value(); }
   json handle(const json& request) {
@@ -73,17 +73,17 @@ class calls {
     const auto op = request.at("op").get<std::string>();
     const auto slot = [&] { return request.at("slot").get<int>(); };
     const auto variant = [&] { return request.at("variant").get<std::uint32_t>(); };
-    const auto of = [&] { return request.at("problem").get<problem>(); };
+    const auto asked_problem = [&] { return request.at("problem").get<problem>(); };
     if (op == "call") return call(slot());
     if (op == "map") return map(request);
     if (op == "unmap") {
       devices::release_guarded(address_in(request.at("at")));
     } else if (op == "ask") {
-      plugin_.ask_support(variant(), of(), device_.abi);
+      plugin_.ask_support(variant(), asked_problem(), device_.abi);
     } else if (op == "workspace") {
-      return {{"bytes", plugin_.workspace_bytes(variant(), of(), device_.abi)}};
+      return {{"bytes", plugin_.workspace_bytes(variant(), asked_problem(), device_.abi)}};
     } else if (op == "create") {
-      plugin_.create(slot(), variant(), of(), device_.abi);
+      plugin_.create(slot(), variant(), asked_problem(), device_.abi);
     } else if (op == "place") {
       place(request);
     } else if (op == "launches") {

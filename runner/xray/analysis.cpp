@@ -57,7 +57,7 @@ void describe(auto& fields, maybe_const<xray::line_counts> auto& l) {
   describe(fields, l.where);
   fields("called_from", l.called, "access", l.kind, "bytes_per_lane", l.width);
   fields.object("counts", [&](auto& counts) { describe_counts(counts, l.kind, l.counts); });
-  fields.derived("advice", xray::advice_on(l));
+  fields.derived("advice", xray::advice_on(l).value_or(""));
   fields(KZOO_MEMBERS(l, worst));
 }
 
@@ -169,7 +169,7 @@ std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
   return launches;
 }
 
-nlohmann::ordered_json schema() { return storage::record_schema(document()); }
+std::string schema() { return storage::record_schema(document()).dump(); }
 
 std::string to_text(const document& d) { return storage::dumped(storage::to_value(d), 2) + '\n'; }
 
@@ -256,10 +256,10 @@ frame_table look_up(const std::filesystem::path& library, const std::set<std::ui
   // A return address may belong to the next line, so this looks up the instruction before it.
   std::vector<std::uint64_t> addresses;
   for (const std::uint32_t place : places) addresses.push_back(place - 1);
-  const std::vector<frames> found = process::frames_at(library, addresses);
+  const std::vector<frames> of_addresses = process::frames_at(library, addresses);
   frame_table table;
   std::size_t i = 0;
-  for (const std::uint32_t place : places) table[place] = found[i++];
+  for (const std::uint32_t place : places) table[place] = of_addresses[i++];
   return table;
 }
 
@@ -324,7 +324,7 @@ auto same_line(const line_counts& l) {
 // The compiler's thread-local flags of initialised variables, as offsets from the library's first
 // thread-local variable. By binutils' readelf.
 std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library) {
-  std::vector<kzoo_xray_range> found;
+  std::vector<kzoo_xray_range> ranges;
   const std::string symbols = process::output_of_binutils({"readelf", "-sW", library.string()});
   for (const std::string& line : lines_of(symbols)) {
     std::istringstream words(line);
@@ -332,9 +332,9 @@ std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& li
     std::uint64_t at = 0;
     words >> number >> std::hex >> at >> size >> type >> bind >> visibility >> section >> name;
     if (words && type == "TLS" && name.starts_with("_ZGV"))
-      found.push_back({at, at + std::stoull(size, nullptr, 0)});
+      ranges.push_back({at, at + std::stoull(size, nullptr, 0)});
   }
-  return found;
+  return ranges;
 }
 
 // The launches with their lines. Merges accesses of a kind at one line that are called from the
@@ -483,12 +483,12 @@ std::vector<launch> analyse_here(const analysed_cell& cell) {
     return launches();
   } catch (const worker::refusal& r) {
     // Earlier findings may explain the failed launch, so both are reported.
-    std::vector<launch> found = launches();
+    std::vector<launch> recorded = launches();
     const std::string reason = with_line(r.reason, cell.library);
-    if (found.empty() || found.back().findings.empty())
+    if (recorded.empty() || recorded.back().findings.empty())
       throw failure(from_name<verdict>(r.status).value_or(verdict::error), reason);
-    found.back().error = reason;
-    return found;
+    recorded.back().error = reason;
+    return recorded;
   }
 }
 

@@ -4,8 +4,6 @@
 #include "core/problem.hpp"
 #include "xray/counters.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -20,7 +18,7 @@ struct analysed_cell {
   std::string library;
   std::uint32_t variant = 0;
   kzoo::problem problem;
-  std::uint64_t most_blocks = 0;  // of each launch; 0: all, unless the problem is large
+  std::uint64_t most_blocks = 0;  // per launch; 0: all, unless the problem is large
 };
 
 // The cell's launches, with counts. Throws failure.
@@ -40,6 +38,6 @@ std::filesystem::path existing_build(const std::filesystem::path& file);
 
 // An analysis as JSON, schema kzoo.xray/1: docs/formats.md.
 std::string to_text(const document& d);
-nlohmann::ordered_json schema();
+std::string schema();
 
 }  // namespace kzoo::xray

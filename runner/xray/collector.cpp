@@ -67,7 +67,7 @@ class block_counter final : replay_visitor {
   // Moves its counts to `to`.
   void move_to(collected_launch& to) {
     for (const site& s : sites_) {
-      if (s.counts.single.requests == 0) continue;  // of operations that are not counted
+      if (s.counts.single.requests == 0) continue;  // its operations are not counted
       const site_key key{{s.pc, contexts_.path(s.context)}, s.kind, s.width};
       const auto [found, is_new] = to.sites.try_emplace(key, s.counts);
       if (!is_new) found->second.add(s.counts);
@@ -234,11 +234,11 @@ class block_counter final : replay_visitor {
   const std::vector<kzoo_xray_range>& ignored_;
   call_contexts contexts_;
   warp_replay replay_;
-  std::vector<std::array<std::uint32_t, kWarp>> lanes_;  // of each warp: their contexts
+  std::vector<std::array<std::uint32_t, kWarp>> lanes_;  // by warp: the lanes' contexts
   std::uint64_t block_ = 0;
   std::uint32_t warp_ = 0, interval_ = 0;  // being replayed
   bool unordered_ = false;
-  std::array<std::uint16_t, kWarp> meetings_{};  // of its lanes, in this interval
+  std::array<std::uint16_t, kWarp> meetings_{};  // its lanes' meetings in this interval
   merged_loads pending_;
   std::vector<site> sites_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_pc_;

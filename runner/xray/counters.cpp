@@ -137,10 +137,10 @@ unsigned different_bytes(const warp_access& a) {
 
 }  // namespace
 
-std::string advice_on(const line_counts& l) {
+std::optional<std::string> advice_on(const line_counts& l) {
   // An unavoidable extra sector of an unaligned row is not worth advice.
   constexpr double kWorthIt = 1.25;
-  if (double(l.counts.passes) <= kWorthIt * double(l.counts.ideal)) return "";
+  if (double(l.counts.passes) <= kWorthIt * double(l.counts.ideal)) return std::nullopt;
   if (l.worst.mask == 0) return cost_text(l);  // not of lanes
   return is_shared(l.kind) ? on_shared(l) : on_global(l);
 }

@@ -92,13 +92,13 @@ struct finding {
 struct launch {
   std::string kernel;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  std::uint64_t blocks = 0;      // of the grid
+  std::uint64_t blocks = 0;      // the grid's
   std::uint64_t blocks_run = 0;  // fewer if blocks were sampled
   std::uint64_t barriers = 0;    // instructions of warps that wait for their block
   std::uint64_t uncounted = 0;   // accesses by whole-warp operations such as wmma
   std::vector<line_counts> lines;
   std::vector<finding> findings;
-  std::string error;  // how the launch failed after a finding; else ""
+  std::string error;  // how the launch failed after a finding; else empty
 
   request_counts total(access a) const {
     request_counts sum;
@@ -121,8 +121,8 @@ struct document {
   std::vector<analysed> cells;
 };
 
-// Advice for a line that needs more passes than its bytes do; "" for others.
-std::string advice_on(const line_counts& l);
+// Advice for a line that needs more passes than its bytes do.
+std::optional<std::string> advice_on(const line_counts& l);
 
 // The sector or bank of each lane in the line's worst request, a dot if inactive: "0 0 . 1 ...".
 std::string picture_of(const line_counts& l);

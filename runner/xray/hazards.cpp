@@ -241,8 +241,8 @@ void global_shadow::access(const touching_warp& who, const warp_access& a) {
     const std::uint64_t first = a.address[lane], end = first + a.bytes;
     const bool is_write = who.how != touch::read;
     if (first < b.begin || end > b.end || (is_write && is_padding(b, first))) {
-      const hazard what = is_write ? hazard::global_write_bounds : hazard::global_read_bounds;
-      log_.add(what, who.place, who.place,
+      const hazard kind = is_write ? hazard::global_write_bounds : hazard::global_read_bounds;
+      log_.add(kind, who.place, who.place,
                [&] { return thread_of(who, lane) + ", " + outside_text(b, first, end); });
       continue;
     }

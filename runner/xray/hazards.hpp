@@ -97,7 +97,7 @@ struct touching_warp {
   // Set if its block has barriers that are not followed: only writes are noted.
   bool unordered = false;
   const std::array<std::uint16_t, kWarp>* meetings =
-      nullptr;  // of each lane with others of its warp
+      nullptr;  // each lane's meetings with others of its warp
 };
 
 // The accesses of a block's threads to each word of its shared memory.
@@ -115,7 +115,7 @@ class shared_shadow {
     std::uint64_t epoch = 0;  // block and interval; 0: none
     std::uint32_t place = 0;
     std::uint16_t thread = 0, meetings = 0;
-    std::uint8_t bytes = 0;  // of the word, a bit each
+    std::uint8_t bytes = 0;  // the word's bytes, a bit each
     bool atomic = false;
   };
   struct word {
@@ -146,7 +146,7 @@ struct global_buffer {
   bool input = false;  // A or B: only bounds are watched. The judge sees writes
   unsigned element_bytes = 1;
   std::uint64_t row_bytes = 0;  // from row to row; 0: no matrix
-  data::matrix spec{};          // of the words from outer_begin on
+  data::matrix spec{};          // describes the words from outer_begin on
 };
 
 // The accesses of a launch's blocks to each word of global memory. Thread-safe.

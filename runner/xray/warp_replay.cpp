@@ -26,9 +26,9 @@ std::uint32_t call_contexts::enter(std::uint32_t from, std::uint32_t call_site) 
   return last_entered_ = found->second;
 }
 
-std::vector<std::uint32_t> call_contexts::path(std::uint32_t of) const {
+std::vector<std::uint32_t> call_contexts::path(std::uint32_t context) const {
   std::vector<std::uint32_t> sites;
-  for (; of != 0; of = nodes_[of].parent) sites.push_back(nodes_[of].call_site);
+  for (; context != 0; context = nodes_[context].parent) sites.push_back(nodes_[context].call_site);
   return sites;
 }
 
@@ -89,12 +89,12 @@ void warp_replay::step(std::uint32_t mask, replay_visitor& visitor) {
   }
 }
 
-void warp_replay::run(const kzoo_xray_interval& what, std::array<std::uint32_t, kWarp>& at,
+void warp_replay::run(const kzoo_xray_interval& interval, std::array<std::uint32_t, kWarp>& at,
                       replay_visitor& visitor) {
   at_ = &at;
   keys_.fill(kEnded);
-  for (unsigned lane = 0; lane < what.lane_count; ++lane) {
-    lanes_[lane] = what.lanes[lane];
+  for (unsigned lane = 0; lane < interval.lane_count; ++lane) {
+    lanes_[lane] = interval.lanes[lane];
     update_key(lane);
   }
   for (;;) {

@@ -21,9 +21,9 @@ class call_contexts {
  public:
   std::uint32_t enter(std::uint32_t from, std::uint32_t call_site);
   std::uint32_t leave(std::uint32_t from) const { return nodes_[from].parent; }
-  std::uint32_t depth(std::uint32_t of) const { return nodes_[of].depth; }
+  std::uint32_t depth(std::uint32_t context) const { return nodes_[context].depth; }
   // The call sites, innermost first.
-  std::vector<std::uint32_t> path(std::uint32_t of) const;
+  std::vector<std::uint32_t> path(std::uint32_t context) const;
 
  private:
   struct node {
@@ -36,7 +36,7 @@ class call_contexts {
 };
 
 struct warp_step {
-  const kzoo_xray_event* event;  // of the first active lane
+  const kzoo_xray_event* event;  // the first active lane's
   std::uint32_t context;
   warp_access where;
 };
@@ -57,7 +57,7 @@ class warp_replay {
  public:
   explicit warp_replay(call_contexts& contexts) : contexts_(contexts) {}
   // `at`: the context of each lane, carried from interval to interval.
-  void run(const kzoo_xray_interval& what, std::array<std::uint32_t, kWarp>& at,
+  void run(const kzoo_xray_interval& interval, std::array<std::uint32_t, kWarp>& at,
            replay_visitor& visitor);
 
  private:

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <fstream>
 
 using namespace kzoo;
 using test::runner;

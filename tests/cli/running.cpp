@@ -13,7 +13,6 @@
 #include <map>
 #include <regex>
 #include <set>
-#include <vector>
 
 using namespace kzoo::test;
 

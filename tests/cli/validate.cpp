@@ -8,10 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <string>
 
 using kzoo::test::check_refused;

@@ -18,7 +18,7 @@ void skip(const std::string& why) {
 }
 
 void needs_gpu() {
-  if (const std::string why = devices::why_no_cuda(); !why.empty()) skip(why);
+  if (const auto why = devices::why_no_cuda()) skip(*why);
 }
 
 void needs_landlock() {

@@ -9,7 +9,6 @@
 
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace kzoo;

@@ -25,7 +25,7 @@ TEST_CASE("settings of a process that others change are set back, and named", "[
   const bool has_several = CPU_COUNT(&processors) > 1;
 
   const settings::restored back = before.restore();
-  CHECK(back.changed == (has_several ? "limits, processors" : "limits"));
+  CHECK(kzoo::joined(back.changed, ", ") == (has_several ? "limits, processors" : "limits"));
   CHECK(back.all);
   getrlimit(RLIMIT_NOFILE, &now);
   CHECK(now.rlim_cur == files.rlim_cur);

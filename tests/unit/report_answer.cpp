@@ -3,8 +3,6 @@
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 

@@ -72,7 +72,7 @@ Tensor& outer(Tensor& a, Tensor& b, Tensor& out) { if (1) { } return out; }
 TEST_CASE("what a function gets is known by the types and names of its parameters", "[compile]") {
   const auto given = [](const std::string& head) {
     const tensor_function f = only_in(head + " { }");
-    CHECK(f.flaw.empty());
+    CHECK_FALSE(f.flaw);
     return f.arguments;
   };
   CHECK(given("torch::Tensor f(torch::Tensor x, torch::Tensor w)") == word_list{"A", "B"});
@@ -91,7 +91,7 @@ TEST_CASE("what a function gets is known by the types and names of its parameter
   CHECK(given("torch::Tensor f(torch::Tensor a, torch::Tensor b, int splits = 4, "
               "c10::optional<at::Tensor> bias = c10::nullopt, torch::Tensor more = {})") ==
         word_list{"A", "B"});
-  const auto flaw = [](const std::string& head) { return only_in(head + " { }").flaw; };
+  const auto flaw = [](const std::string& head) { return only_in(head + " { }").flaw.value(); };
   CHECK_THAT(flaw("torch::Tensor f(torch::Tensor a, torch::Tensor b, torch::Tensor scale)"),
              ContainsSubstring("third tensor is called scale"));
   CHECK_THAT(flaw("torch::Tensor f(torch::Tensor a, torch::Tensor b, int groups)"),

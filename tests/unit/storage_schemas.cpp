@@ -19,15 +19,12 @@ using test::ContainsSubstring;
 
 TEST_CASE("docs/schemas has the schema of each document, and docs/formats.md names it",
           "[results]") {
-  const std::map<std::string, json> all{{"results-3", storage::results_schema()},
-                                        {"journal-3", storage::journal_schema()},
-                                        {"judgement-1", storage::judgement_schema()},
-                                        {"validation-1", storage::validation_schema()},
-                                        {"tuned-1", storage::tuned_schema()},
-                                        {"peaks-1", storage::peaks_schema()},
-                                        {"devices-1", storage::devices_schema()},
-                                        {"profile-1", profile::schema()},
-                                        {"xray-1", xray::schema()}};
+  const std::map<std::string, json> all{
+      {"results-3", storage::results_schema()},     {"journal-3", storage::journal_schema()},
+      {"judgement-1", storage::judgement_schema()}, {"validation-1", storage::validation_schema()},
+      {"tuned-1", storage::tuned_schema()},         {"peaks-1", storage::peaks_schema()},
+      {"devices-1", storage::devices_schema()},     {"profile-1", json::parse(profile::schema())},
+      {"xray-1", json::parse(xray::schema())}};
   const std::filesystem::path docs = test::source_folder() / "docs";
   const std::string formats = test::read_text(docs / "formats.md");
   for (const auto& [name, schema] : all) {

@@ -3,7 +3,6 @@
 #include <fp32/common/stream_k.hpp>
 
 #include <set>
-#include <utility>
 
 #include "support/catch.hpp"
 

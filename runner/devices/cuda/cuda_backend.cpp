@@ -314,7 +314,7 @@ class cuda_backend final : public backend {
   cuda::product_judge judge_;
   std::optional<cuda::clock_probe> probe_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr, others_ = nullptr;
-  std::vector<cudaEvent_t> laps_;  // of repeat()
+  std::vector<cudaEvent_t> laps_;  // repeat()'s
   std::optional<cuda::exclusive_fill> numbers_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
@@ -388,9 +388,9 @@ std::vector<results::device> list_cuda() {
   return gpus;
 }
 
-std::string why_no_cuda() {
+std::optional<std::string> why_no_cuda() {
   cudaError_t error = cudaSuccess;
-  if (count_devices(error) > 0) return {};
+  if (count_devices(error) > 0) return std::nullopt;
   const char* remedy = "Run on a machine with an NVIDIA GPU, or with --device cpu.";
   if (error == cudaErrorInsufficientDriver) {
     return fmt::format(

@@ -109,13 +109,13 @@ class product_judge {
  private:
   struct scratch {
     reference::weighted_row *b = nullptr, *c = nullptr;  // per row of B, of C
-    reference::element_sum* elements = nullptr;          // of the rows that are compared in full
+    reference::element_sum* elements = nullptr;  // sums of the rows that are compared in full
     reference::product_findings* found = nullptr;
   };
   scratch of(const reference::product_check& expected) const;
   void grow(std::size_t bytes);
 
-  reference::product_findings* found_ = nullptr;  // of the last enqueue()
+  reference::product_findings* found_ = nullptr;  // the last enqueue()'s
   data::reading* reading_ = nullptr;              // in pinned host memory, by enqueue_reading()
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;

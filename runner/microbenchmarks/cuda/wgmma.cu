@@ -9,7 +9,7 @@ namespace {
 constexpr int kThreads = 128;  // a warpgroup
 constexpr int kM = 64, kN = 256;
 constexpr int kAccumulators = kM * kN / kThreads;  // per thread
-constexpr int kRowBytes = 128;  // of a row of A, and of a column of B: four k steps
+constexpr int kRowBytes = 128;                     // a row of A, or a column of B: four k steps
 constexpr int kSteps = 4, kStepBytes = 32;
 constexpr int kTimes = 4;
 
