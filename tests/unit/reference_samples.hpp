@@ -18,6 +18,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -202,6 +203,13 @@ inline reference::product_findings judged_on_cpu(const problem& p, kzoo_precisio
 }
 inline reference::product_findings judged_on_cpu(const problem& p, const buffer& words) {
   return judged_on_cpu(p, usual_precision(p.dtype.a), words);
+}
+
+// Why the reference, or the device, does not take the result for right; empty if both do.
+inline std::string objection_to(const problem& p, const buffer& words) {
+  const reference::judgement j = judged(p, words);
+  if (!j.right || !j.reason.empty()) return "not right: " + j.reason;
+  return judged_on_cpu(p, words).right() ? "" : "not right on the device";
 }
 
 }  // namespace kzoo::samples
