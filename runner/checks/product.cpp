@@ -151,10 +151,10 @@ covered run_batch_invariance(candidate& c) {
     // The first row, and the last row of each smaller problem, where tiles end.
     for (const std::int64_t row : {std::int64_t{0}, p.m - 1})
       if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
-    const std::vector<row_bits> found = rows_of(c, p, rows);
+    const std::vector<row_bits> bits = rows_of(c, p, rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto [at, is_new] = known.try_emplace(rows[i], known_row{p.m, found[i]});
-      if (at->second.bits == found[i]) continue;
+      const auto [at, is_new] = known.try_emplace(rows[i], known_row{p.m, bits[i]});
+      if (at->second.bits == bits[i]) continue;
       return {fmt::format("{}: row {} at M = {} differs from row {} at M = {}; N = {}, K = {}",
                           equal.size() < 2 ? "no" : fmt::format("up to M = {}", equal.back()),
                           rows[i], at->second.m, rows[i], p.m, p.n, p.k)};

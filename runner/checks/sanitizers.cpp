@@ -97,8 +97,8 @@ covered outcome_of(const process::command_result& ran, int error_code, const std
   if (!ran.exceeded.empty())
     throw skipped(fmt::format("{} {} and was given up", tool, ran.exceeded));
   if (ran.code == 0) return {fmt::format("{} finds no error on {}", tool, size)};
-  const std::string found = lines_with(ran.output, words);
-  if (ran.code == error_code || !found.empty()) throw failed(found.empty() ? tool : found);
+  const std::string findings = lines_with(ran.output, words);
+  if (ran.code == error_code || !findings.empty()) throw failed(findings.empty() ? tool : findings);
   throw skipped(fmt::format("{} ended with exit code {}: {}", tool, ran.code,
                             lines_with(ran.output, {"rror", "fail", "wrong", "crashed"})));
 }

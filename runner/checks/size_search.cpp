@@ -78,9 +78,9 @@ class size_search {
     if (const auto base = right_cube()) {
       // K first, which decides most often.
       for (const dimension& along : kDimensions | std::views::reverse) {
-        const std::string found = text_of(along, *base, seen_along(along, *base));
-        if (!text.empty() && !found.empty()) text += "; ";
-        text += found;
+        const std::string part = text_of(along, *base, seen_along(along, *base));
+        if (!text.empty() && !part.empty()) text += "; ";
+        text += part;
       }
     }
   }

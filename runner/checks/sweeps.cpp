@@ -90,8 +90,8 @@ int spread_of(const candidate& c) {
   return has_range_of_fp16(c) ? kOfFp16 : kOfWide;
 }
 
-filling integers_of(const candidate& c, fill what) {
-  filling data(what);
+filling integers_of(const candidate& c, fill kind) {
+  filling data(kind);
   data.spread = spread_of(c);
   return data;
 }
@@ -106,10 +106,10 @@ std::vector<filling> probes_of(const candidate& c, fill first) {
 }
 
 // Scales the problem's inputs, but keeps the size of C.
-problem scaled_by(problem p, fill how, int exponent) {
+problem scaled_by(problem p, fill kind, int exponent) {
   constexpr int kMostOfBoth = 50;  // the reference holds the sums of |A||B| in fp32
-  if (how == fill::scaled) exponent = std::clamp(exponent, -kMostOfBoth, kMostOfBoth);
-  p.data = {how, double(exponent)};
+  if (kind == fill::scaled) exponent = std::clamp(exponent, -kMostOfBoth, kMostOfBoth);
+  p.data = {kind, double(exponent)};
   p.alpha = std::ldexp(1.0, -exponent_of_products(p));
   return p;
 }
@@ -246,11 +246,11 @@ std::vector<problem> batches(const candidate& c) {
 // Other group sizes and counts than the problem's: one, empty groups, more groups than rows.
 std::vector<problem> other_groups(const candidate& c) {
   std::vector<problem> list;
-  for (const data::group_rows how : data::kGroupRows) {
+  for (const data::group_rows rows : data::kGroupRows) {
     const auto add = [&](std::int64_t count, const shape& size) -> problem& {
       problem& p = list.emplace_back(sized(c, size));
       p.groups = count;
-      p.group_rows = how;
+      p.group_rows = rows;
       return p;
     };
     for (const std::int64_t count : {1, 2, 5}) add(count, {129, 70, 41});
@@ -269,7 +269,7 @@ std::vector<problem> other_limits(const candidate& c) {
   const auto with = [&](double factor, double to_low, double to_high) {
     problem p = sized(c, {33, 70, 41});
     for (epilogue_stage& stage : p.epilogue) {
-      if (stage.what != stage_kind::clamp) continue;
+      if (stage.kind != stage_kind::clamp) continue;
       stage.low = factor * stage.low + to_low;
       stage.high = factor * stage.high + to_high;
     }
@@ -315,18 +315,18 @@ std::vector<problem> scaled_inputs(const candidate& c) {
     return list;
   }
   const auto [up, down] = range_of(c);
-  for (const fill how : {fill::scaled, fill::uneven})
-    for (const int exponent : {up, down}) list.push_back(scaled_by(p, how, exponent));
+  for (const fill kind : {fill::scaled, fill::uneven})
+    for (const int exponent : {up, down}) list.push_back(scaled_by(p, kind, exponent));
   list.front().beta = -1.3;
   const bool is_wide = p.dtype == KZOO_F32 || p.dtype == KZOO_F64;
   if (is_wide && c.declared() != KZOO_COMPUTE_FP32_NORMWISE)
-    for (const fill how : {fill::unequal, fill::unequal_b}) list.emplace_back(p).data = how;
+    for (const fill kind : {fill::unequal, fill::unequal_b}) list.emplace_back(p).data = kind;
   return list;
 }
 
 bool has_stage(const candidate& c, std::initializer_list<stage_kind> kinds) {
   return std::ranges::any_of(c.current_problem().epilogue, [&](const epilogue_stage& stage) {
-    return std::ranges::count(kinds, stage.what) > 0;
+    return std::ranges::count(kinds, stage.kind) > 0;
   });
 }
 

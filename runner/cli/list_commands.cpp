@@ -32,13 +32,13 @@ constexpr auto kLeft = table::align::left, kText = table::align::text;
 // Long enough to load any library; `list` and `describe` run nothing.
 constexpr double kLoadSeconds = 30;
 
-struct described {
+struct listed_file {
   run::plugin_file file;
   std::optional<results::plugin_description> plugin;
-  std::string problem;
+  std::string why_not;  // why it could not be loaded; else empty
 };
 
-described load(const run::plugin_file& file, const run::client_factory& make_client) {
+listed_file load(const run::plugin_file& file, const run::client_factory& make_client) {
   try {
     return {file, make_client(file.file)->open(), ""};
   } catch (const failure& f) {
@@ -194,7 +194,7 @@ int list(const list_options& options) {
     if (!named.has(name)) continue;
     for (const run::plugin_file& file : plugins.files()) {
       if (file.name != name) continue;
-      const described d = load(file, make_client);
+      const listed_file d = load(file, make_client);
       const char* folder_kind = file.kind == 0 ? "?" : devices::kind_name(file.kind);
       if (d.plugin) {
         add(name, devices::kind_name(d.plugin->device), types_of(*d.plugin),
@@ -202,7 +202,7 @@ int list(const list_options& options) {
             {std::string(first_line(d.plugin->summary)), style::dim});
       } else {
         add(name, folder_kind, "", {"unavailable", style::bad},
-            {file.file.string() + ": " + d.problem, style::bad});
+            {file.file.string() + ": " + d.why_not, style::bad});
       }
     }
     for (const auto& [missing, kind] : plugins.not_built()) {
@@ -223,7 +223,7 @@ int describe(const describe_options& options) {
   for (const run::plugin_file& file : named.plugins.files()) {
     if (!named.has(file.name)) continue;
     any = true;
-    const described d = load(file, setup::clients_for(options, kLoadSeconds));
+    const listed_file d = load(file, setup::clients_for(options, kLoadSeconds));
     print_to(stdout, "{}\n  file      {}\n", report::styled(file.name, style::bold, colour),
              printable(file.file.string()));
     if (d.plugin) {
@@ -231,7 +231,7 @@ int describe(const describe_options& options) {
     } else {
       usable = false;
       print_to(stdout, "  {}: {}\n\n", report::styled("unavailable", style::bad, colour),
-               printable(d.problem));
+               printable(d.why_not));
     }
   }
   for (const auto& [name, kind] : named.plugins.not_built()) {

@@ -421,9 +421,9 @@ class process_client final : public plugin_client {
   // Restores settings of this process that the last turn's plugin changed, before others suffer.
   static void restore_settings() {
     const std::scoped_lock lock(turns_);
-    const process::settings::restored found = process::restore_own_settings();
-    if (found.changed.empty() || last_ == nullptr) return;
-    last_->note_interference(joined(found.changed, ", ") + (found.all ? "" : ", for good"));
+    const process::settings::restored restored = process::restore_own_settings();
+    if (restored.changed.empty() || last_ == nullptr) return;
+    last_->note_interference(joined(restored.changed, ", ") + (restored.all ? "" : ", for good"));
   }
 
   [[noreturn]] void give_up(verdict v, const std::string& why) {

@@ -40,8 +40,8 @@ contents probe_of(kzoo_type type) {
 
 contents contents_of(const problem& p) {
   using enum data::content;
-  if (p.data.what == fill::probe) return probe_of(p.dtype.a);
-  if (p.data.what == fill::stale)
+  if (p.data.kind == fill::probe) return probe_of(p.dtype.a);
+  if (p.data.kind == fill::stale)
     return is_integer(p.dtype) ? contents{integers, integers, whole_range}
                                : contents{uniform, uniform, scaled};
   static constexpr std::array<std::pair<fill, contents>, 18> kContents{{
@@ -65,7 +65,7 @@ contents contents_of(const problem& p) {
       {fill::unequal_b, {zero_first_col, large_first_row, uniform}},
   }};
   const auto* const found =
-      std::ranges::find(kContents, p.data.what, &std::pair<fill, contents>::first);
+      std::ranges::find(kContents, p.data.kind, &std::pair<fill, contents>::first);
   return found == kContents.end() ? contents{uniform, uniform, uniform} : found->second;
 }
 
@@ -75,12 +75,12 @@ struct exponents {
 };
 exponents exponents_of(const problem& p) {
   constexpr std::int64_t kOfScales = 20, kInFp16 = 8;
-  if (p.data.what != fill::scaled && p.data.what != fill::uneven) return {};
+  if (p.data.kind != fill::scaled && p.data.kind != fill::uneven) return {};
   const auto number = static_cast<std::int64_t>(p.data.parameter);
   const bool may_be_fp16 = p.dtype.a == KZOO_F16 || p.dtype.b == KZOO_I4;  // weights times scales
   const std::int64_t of_scales = may_be_fp16 ? kInFp16 : kOfScales;
   const std::int64_t against = number > 0 ? -of_scales : of_scales;
-  const int b = p.data.what == fill::uneven ? -1 : 1;
+  const int b = p.data.kind == fill::uneven ? -1 : 1;
   exponents all{number, b * number, against, b * against};
   if (p.dtype.b == KZOO_I4) all.b = 0;
   if (p.scale_block_a.empty()) all.scale_a = 0;
@@ -90,7 +90,7 @@ exponents exponents_of(const problem& p) {
 
 // The number of bits of odd integers: all of the type, or more than the next narrower format has.
 std::uint64_t odd_bits(const problem& p, kzoo_type type) {
-  if (has_lone_products(p.data.what)) return static_cast<std::uint64_t>(stored_bits(type)) + 1;
+  if (has_lone_products(p.data.kind)) return static_cast<std::uint64_t>(stored_bits(type)) + 1;
   return type == KZOO_F64 ? kWiderThanFp32 : kWiderThanTf32;
 }
 
@@ -99,7 +99,7 @@ std::uint64_t parameter_of(data::content inside, const problem& p, kzoo_type typ
   if (inside == data::content::odd) return odd_bits(p, type);
   if (inside == data::content::sparse_signs) return static_cast<std::uint64_t>(p.k / kDense);
   if (inside == data::content::sparse) return static_cast<std::uint64_t>(p.data.parameter * 0x1p32);
-  if (inside == data::content::scaled && p.data.what != fill::stale)
+  if (inside == data::content::scaled && p.data.kind != fill::stale)
     return static_cast<std::uint64_t>(is_b ? exponents_of(p).b : exponents_of(p).a);
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(p.data.parameter));
 }
@@ -107,7 +107,7 @@ std::uint64_t parameter_of(data::content inside, const problem& p, kzoo_type typ
 // An epilogue operand's content: like A and B, integers if sums must be exact.
 data::content content_of_named(const problem& p) {
   using enum data::content;
-  switch (p.data.what) {
+  switch (p.data.kind) {
     case fill::integers:
     case fill::signs:
     case fill::probe:
@@ -133,13 +133,13 @@ data::matrix stored(const epilogue_stage& stage, const problem& p) {
   data::matrix x{stage.type, content_of_named(p), 1, p.n, p.n, 0};
   // Larger than the products' range; even with two factors C stays in fp16's range.
   constexpr std::uint64_t kOfTerms = 8, kOfFactors = 4;
-  if (x.inside == data::content::scaled) x.parameter = adds(stage.what) ? kOfTerms : kOfFactors;
-  if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.what), p.dtype.c);
-  x.key = key_of(p, kFirstStage + static_cast<std::int64_t>(stage.what), name_of(stage.what));
-  if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
+  if (x.inside == data::content::scaled) x.parameter = adds(stage.kind) ? kOfTerms : kOfFactors;
+  if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.kind), p.dtype.c);
+  x.key = key_of(p, kFirstStage + static_cast<std::int64_t>(stage.kind), name_of(stage.kind));
+  if (stage.kind == stage_kind::row_bias || stage.kind == stage_kind::row_scale) {
     x.rows = p.m;
     x.cols = x.ld = 1;
-  } else if (stage.what == stage_kind::residual) {
+  } else if (stage.kind == stage_kind::residual) {
     x.rows = p.m;
     x.ld = p.n + 4 * p.padding;
     x.count = p.batch;
@@ -151,8 +151,8 @@ data::matrix stored(const epilogue_stage& stage, const problem& p) {
 // Content of scales: one or two for fill::integers, ones for wider integers.
 data::content content_of_scales(const problem& p) {
   using enum data::content;
-  if (p.data.what == fill::integers) return one_or_two;
-  return has_integers(p.data.what) ? ones : scales;
+  if (p.data.kind == fill::integers) return one_or_two;
+  return has_integers(p.data.kind) ? ones : scales;
 }
 
 // The scales of x (A or B) with `size` rows (columns), stored as abi.h says.
@@ -196,8 +196,8 @@ void add_operands(const problem& p, kzoo_problem& abi) {
   }
   auto next = static_cast<std::uint32_t>(all.size() - epilogue_operands(p).size());
   for (const epilogue_stage& stage : p.epilogue) {
-    const std::uint32_t operand = has_operand(stage.what) ? next++ : 0;
-    abi.epilogue[abi.stage_count++] = {stage_kind_of(stage.what), operand, stage.low, stage.high};
+    const std::uint32_t operand = has_operand(stage.kind) ? next++ : 0;
+    abi.epilogue[abi.stage_count++] = {stage_kind_of(stage.kind), operand, stage.low, stage.high};
   }
 }
 
@@ -226,7 +226,7 @@ std::vector<named_operand> named_operands(const problem& p) {
 std::vector<named_operand> epilogue_operands(const problem& p) {
   std::vector<named_operand> all;
   for (const epilogue_stage& stage : p.epilogue)
-    if (has_operand(stage.what)) all.push_back({name_of(stage.what), stored(stage, p)});
+    if (has_operand(stage.kind)) all.push_back({name_of(stage.kind), stored(stage, p)});
   return all;
 }
 
@@ -242,15 +242,15 @@ operands operands_of(const problem& p) {
   const auto name_of = [](std::int64_t which) {
     return which == kA ? "A" : which == kB ? "B" : "C";
   };
-  const auto matrix = [&](kzoo_type type, data::content what, std::int64_t rows, std::int64_t cols,
-                          bool transposed, std::int64_t ld, std::int64_t which, std::int64_t count,
-                          std::int64_t stride) {
+  const auto matrix = [&](kzoo_type type, data::content content, std::int64_t rows,
+                          std::int64_t cols, bool transposed, std::int64_t ld, std::int64_t which,
+                          std::int64_t count, std::int64_t stride) {
     if (transposed) std::swap(rows, cols);
     const std::int64_t each = elements_in_word(type);
-    return data::matrix{type,       what,
+    return data::matrix{type,       content,
                         rows,       cols / each,
                         ld / each,  key_of(p, which, name_of(which)),
-                        transposed, parameter_of(what, p, type, which == kB),
+                        transposed, parameter_of(content, p, type, which == kB),
                         count,      stride / each};
   };
   const auto scaled = [&](const data::matrix& x, const scale_block& block, std::int64_t size,
@@ -262,7 +262,7 @@ operands operands_of(const problem& p) {
     f.scales = stored_scales(p, x, block, size, number);
     return f;
   };
-  const bool is_poisoned = p.beta == 0.0 && p.data.what != fill::stale;
+  const bool is_poisoned = p.beta == 0.0 && p.data.kind != fill::stale;
   const data::content c = is_poisoned ? data::content::poison : inside.c;
   data::matrix a = matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), kA,
                           p.count_a(), p.stride_a());
@@ -310,7 +310,7 @@ kzoo_problem to_abi(const problem& p) {
 }
 
 std::int64_t most_terms(const problem& p) {
-  if (has_lone_products(p.data.what)) return 1;
+  if (has_lone_products(p.data.kind)) return 1;
   const contents inside = contents_of(p);
   const bool sparse =
       inside.a == data::content::sparse_signs || inside.b == data::content::sparse_signs;

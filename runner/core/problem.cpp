@@ -111,8 +111,8 @@ fill_range parameter_of(fill f) {
 }
 
 std::string filling_name(const filling& f) {
-  std::string name(name_of(f.what));
-  if (parameter_of(f.what).most > 0) name += fmt::format(":{}", f.parameter);
+  std::string name(name_of(f.kind));
+  if (parameter_of(f.kind).most > 0) name += fmt::format(":{}", f.parameter);
   if (f.spread != 0) name += fmt::format("*2^-{}", f.spread);
   return name;
 }
@@ -377,8 +377,8 @@ epilogue_stage stage_from(std::string_view word) {
 }
 
 std::string name_of(const epilogue_stage& stage) {
-  std::string name(name_of(stage.what));
-  if (stage.what == stage_kind::clamp) name += fmt::format("({}, {})", stage.low, stage.high);
+  std::string name(name_of(stage.kind));
+  if (stage.kind == stage_kind::clamp) name += fmt::format("({}, {})", stage.low, stage.high);
   if (stage.type != 0) name.append(":").append(type_name(stage.type));
   return name;
 }
@@ -413,9 +413,9 @@ stage_list epilogue_from_name(std::string_view name) {
     const std::string_view word = trimmed(name.substr(begin, end - begin));
     if (word.empty()) refuse(name, "has a + with nothing on one side");
     const epilogue_stage next = stage_from(word);
-    const auto is_same = [&](const epilogue_stage& s) { return s.what == next.what; };
-    if (has_operand(next.what) && std::ranges::any_of(stages, is_same))
-      refuse(name, fmt::format("has the operand {} twice", name_of(next.what)));
+    const auto is_same = [&](const epilogue_stage& s) { return s.kind == next.kind; };
+    if (has_operand(next.kind) && std::ranges::any_of(stages, is_same))
+      refuse(name, fmt::format("has the operand {} twice", name_of(next.kind)));
     stages.push_back(next);
     begin = end + 1;
   }

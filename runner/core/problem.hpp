@@ -37,7 +37,7 @@ kzoo_stage_kind stage_kind_of(stage_kind kind);  // in the ABI
 constexpr bool has_operand(stage_kind kind) { return adds(kind) || multiplies(kind); }
 
 struct epilogue_stage {
-  stage_kind what = stage_kind::relu;
+  stage_kind kind = stage_kind::relu;
   kzoo_type type = 0;        // the operand's; 0: C's type, for scales f32
   double low = 0, high = 0;  // clamp's limits
 
@@ -168,12 +168,12 @@ fill_range parameter_of(fill f);
 // integers of floating-point types: each row of A and column of B is multiplied by a power of two
 // from 2^-spread to 1, and C by both. Sums stay exact: "probe*2^-20".
 struct filling {
-  fill what = fill::uniform;
+  fill kind = fill::uniform;
   double parameter = 0;
   int spread = 0;
 
   constexpr filling() = default;
-  constexpr filling(fill f, double number = 0) : what(f), parameter(number) {}
+  constexpr filling(fill f, double number = 0) : kind(f), parameter(number) {}
   auto operator<=>(const filling&) const = default;
 };
 std::string filling_name(const filling& f);

@@ -200,7 +200,6 @@ constexpr bool have_same_rows(const matrix& offsets, const matrix& others) {
   return true;
 }
 
-// The group that has the row.
 constexpr std::int64_t group_of(const matrix& offsets, std::int64_t row) {
   std::int64_t low = 0, high = group_count(offsets);  // first_row_of(low) <= row < of(high)
   while (high - low > 1) {

@@ -40,8 +40,8 @@ block* find(const void* memory) {
   return found == blocks.end() ? nullptr : &*found;
 }
 
-void protect(const block& b, int how) {
-  mprotect(reinterpret_cast<void*>(b.first), b.past - b.first, how);
+void protect(const block& b, int access) {
+  mprotect(reinterpret_cast<void*>(b.first), b.past - b.first, access);
 }
 
 struct sigaction before;

@@ -101,12 +101,12 @@ struct nvml::session {
     return number;
   }
   std::optional<double> number(const char* function, double unit = 1) const {
-    const auto found = ask<unsigned, get_number>(function);
-    return found ? std::optional(*found * unit) : std::nullopt;
+    const auto number = ask<unsigned, get_number>(function);
+    return number ? std::optional(*number * unit) : std::nullopt;
   }
   std::optional<double> number_of(const char* function, int which) const {
-    const auto found = ask<unsigned, get_number_of>(function, which);
-    return found ? std::optional<double>(*found) : std::nullopt;
+    const auto number = ask<unsigned, get_number_of>(function, which);
+    return number ? std::optional<double>(*number) : std::nullopt;
   }
 
   void check(nvml_result result, const std::string& about) const {

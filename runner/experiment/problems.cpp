@@ -305,14 +305,14 @@ problem_set read_problem(table_reader& keys, const location& where) {
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
   keys.read("fill", set.data, read_fill);
   keys.read("seed", set.common.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
-  if (!integers.empty() && set.data && !has_integers(set.data->what))
+  if (!integers.empty() && set.data && !has_integers(set.data->kind))
     keys.find("fill")->error("\"{}\" fills with fractions, and dtype {} needs integers",
-                             name_of(set.data->what), integers);
+                             name_of(set.data->kind), integers);
   const auto is_f32 = [](const element_types& types) { return types == KZOO_F32; };
   const bool needs_f32 =
-      set.data && (set.data->what == fill::unequal || set.data->what == fill::probe_b);
+      set.data && (set.data->kind == fill::unequal || set.data->kind == fill::probe_b);
   if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
-    keys.find("fill")->error("\"{}\" needs dtype f32", name_of(set.data->what));
+    keys.find("fill")->error("\"{}\" needs dtype f32", name_of(set.data->kind));
   require_whole_bytes(keys, set);
   read_allow(keys, set);
   keys.finish();

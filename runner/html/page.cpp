@@ -169,8 +169,8 @@ std::string page_text(const page_parts& p) {
 
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders) {
   for (const std::filesystem::path& folder : folders) {
-    charting_library found{content_of(folder / "charts.js"), folder};
-    if (!found.script.empty()) return found;
+    charting_library library{content_of(folder / "charts.js"), folder};
+    if (!library.script.empty()) return library;
   }
   return std::nullopt;
 }

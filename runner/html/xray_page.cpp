@@ -84,7 +84,7 @@ void add_answer(const xray::document& d, const std::vector<costly_line>& costly,
   std::vector<std::string> kinds;
   for (const flaw& f : flaws) add_once(kinds, f.what);
   const std::string none = nothing_found(d);
-  const std::string found =
+  const std::string verdict_text =
       flaws.empty() ? none : fmt::format("Wrong: {}.", fmt::join(kinds, ", "));
   const std::string cost =
       none.empty() ? "Nothing was counted."
@@ -93,7 +93,7 @@ void add_answer(const xray::document& d, const std::vector<costly_line>& costly,
           : fmt::format("{}, {}, costs most: {}.", process::place_text(costly.front().line->where),
                         name_of(costly.front().line->kind), *advice_on(*costly.front().line));
   out(fmt::format("<p class=\"answer\">{} {}</p>\n",
-                  report::html(found, flaws.empty() ? style::good : style::bad),
+                  report::html(verdict_text, flaws.empty() ? style::good : style::bad),
                   report::html(cost)));
   for (const flaw& f : flaws)
     out(fmt::format("<p class=\"failure\">{}</p>\n", report::html(f.sentence)));

@@ -195,8 +195,8 @@ void read_dim3(table_reader& keys, const char* key, const T& one, std::array<T, 
 std::vector<epilogue_stage> stages_of(const stage_list& epilogue) {
   std::vector<epilogue_stage> stages;
   for (const kzoo::epilogue_stage& stage : epilogue) {
-    stages.push_back({stage_kind_of(stage.what), "", stage.type, stage.low, stage.high});
-    if (has_operand(stage.what)) stages.back().operand = name_of(stage.what);
+    stages.push_back({stage_kind_of(stage.kind), "", stage.type, stage.low, stage.high});
+    if (has_operand(stage.kind)) stages.back().operand = name_of(stage.kind);
   }
   return stages;
 }

@@ -165,11 +165,11 @@ run_time time_of(std::int64_t tasks, const Run& run) {
 }
 
 template <class T>
-microbenchmark arithmetic(roofline::resource what, const char* instructions, chain_function<T> run,
-                          int bytes) {
+microbenchmark arithmetic(roofline::resource measured, const char* instructions,
+                          chain_function<T> run, int bytes) {
   const std::int64_t tasks = std::int64_t{kTasksPerThread} * hardware_threads();
   const double operations = 2.0 * kSteps * kChains * bytes / double(sizeof(T));
-  return {what, fmt::format("{} on {} threads", instructions, hardware_threads()),
+  return {measured, fmt::format("{} on {} threads", instructions, hardware_threads()),
           operations * double(tasks), kSampleSeconds, [=](std::int64_t repetitions) {
             return time_of(tasks, [&](std::int64_t) {
               T seed[3] = {std::is_integral_v<T> ? T(0x9e3779b1) : T(-0.99993),
@@ -180,13 +180,13 @@ microbenchmark arithmetic(roofline::resource what, const char* instructions, cha
 }
 
 template <class T>
-void add_arithmetic(std::vector<microbenchmark>& all, roofline::resource what) {
+void add_arithmetic(std::vector<microbenchmark>& all, roofline::resource measured) {
   if (__builtin_cpu_supports("avx512f") > 0)
-    all.push_back(arithmetic<T>(what, "AVX-512", with_avx512<T>, 64));
+    all.push_back(arithmetic<T>(measured, "AVX-512", with_avx512<T>, 64));
   if (__builtin_cpu_supports("avx2") > 0 && __builtin_cpu_supports("fma") > 0) {
-    all.push_back(arithmetic<T>(what, "AVX2", with_avx2<T>, 32));
+    all.push_back(arithmetic<T>(measured, "AVX2", with_avx2<T>, 32));
   } else {
-    all.push_back(arithmetic<T>(what, "SSE2", with_sse2<T>, 16));
+    all.push_back(arithmetic<T>(measured, "SSE2", with_sse2<T>, 16));
   }
 }
 

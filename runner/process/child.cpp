@@ -100,8 +100,8 @@ void leftovers::record(const fs::path& file) {
   if (file.parent_path() != kFolder) return;
   const auto status = status_of(file);
   if (!status || status->st_uid != getuid()) return;
-  const segment found{status->st_dev, status->st_ino};
-  if (!before_.contains(found)) of_child_.emplace(found, file.string());
+  const segment this_segment{status->st_dev, status->st_ino};
+  if (!before_.contains(this_segment)) of_child_.emplace(this_segment, file.string());
 }
 
 void leftovers::remove() {

@@ -303,13 +303,13 @@ bool is_complaint(const std::string& line) {
 
 // ncu's errors and warnings in one line; without any, the last line of output.
 std::string complaints_in(const std::string& output) {
-  std::vector<std::string> found;
+  std::vector<std::string> lines;
   std::string last = "nothing was printed";
   for (const std::string& line : lines_of(output)) {
-    if (is_complaint(line)) found.push_back(line.substr(line.find("== ") + 3));
+    if (is_complaint(line)) lines.push_back(line.substr(line.find("== ") + 3));
     if (!line.empty()) last = line;
   }
-  return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")), kLongestText);
+  return printable(lines.empty() ? last : fmt::format("{}", fmt::join(lines, " ")), kLongestText);
 }
 
 // Whether an error or warning names the metric. ncu prints a pattern: "regex:^a__b\.(sum|avg)$".

@@ -68,7 +68,7 @@ std::string misreading(const data::matrix& x, std::string_view names, layout giv
 
 // A wrong element, and all its possible inputs.
 struct sample {
-  std::int64_t product, b_number;  // the numbers of its A and its B
+  std::int64_t product, b_number;  // which A and B of the batch or groups
   place at;                        // in the matrix C of its batch
   double got, c0;
   numbers a, b;  // its row of A and its column of B
@@ -160,12 +160,12 @@ class cause_search {
       other = epilogue_;
       const auto at = other.stages.begin() + i;
       std::copy(at + 1, other.stages.begin() + other.count--, at);
-      const stage_kind kind = epilogue_.stages[std::size_t(i)].what;
+      const stage_kind kind = epilogue_.stages[std::size_t(i)].kind;
       if (all_finished_by(other)) return fmt::format("{} is left out", name_of(kind));
       other = epilogue_;
       if (kind != stage_kind::gelu && kind != stage_kind::gelu_tanh) continue;
       const bool by_erf = kind == stage_kind::gelu;
-      other.stages[std::size_t(i)].what = by_erf ? stage_kind::gelu_tanh : stage_kind::gelu;
+      other.stages[std::size_t(i)].kind = by_erf ? stage_kind::gelu_tanh : stage_kind::gelu;
       if (all_finished_by(other))
         return fmt::format("GELU is computed by {}, not by {}", by_erf ? "tanh" : "erf",
                            by_erf ? "erf" : "tanh");
@@ -331,15 +331,15 @@ class cause_search {
   template <class Fit>
   std::int64_t only_k(const Fit& fit) const {
     if (samples_.size() < kEnoughToSearch) return -1;
-    std::int64_t found = -1;
+    std::int64_t only = -1;
     for (std::int64_t k = 0; k < problem_.k; ++k) {
       std::size_t i = 0;
       while (i < samples_.size() && fit(i, std::size_t(k))) ++i;
       if (i < samples_.size()) continue;
-      if (found >= 0) return -1;
-      found = k;
+      if (only >= 0) return -1;
+      only = k;
     }
-    return found;
+    return only;
   }
 
   std::optional<std::string> terms_dropped() const {
@@ -365,13 +365,13 @@ class cause_search {
     std::vector<sum> sums;
     for (const sample& s : samples_) sums.push_back(dot(s.a, s.b));
     for (const int times : {-1, 1}) {
-      const std::int64_t found = only_k([&](std::size_t i, std::size_t k) {
+      const std::int64_t term = only_k([&](std::size_t i, std::size_t k) {
         sum changed = sums[i];
         changed.value += times * samples_[i].a[k] * samples_[i].b[k];
         return fits(samples_[i], scalars_, changed);
       });
-      if (found >= 0)
-        return fmt::format("term {} along k is {}", found, times < 0 ? "missing" : "added twice");
+      if (term >= 0)
+        return fmt::format("term {} along k is {}", term, times < 0 ? "missing" : "added twice");
     }
     return std::nullopt;
   }

@@ -31,7 +31,7 @@ inline constexpr double kActivation = 0x1p-17, kNarrowActivation = 0x1p-10;
 inline constexpr double kActivationEnd = 8;
 
 struct applied_stage {
-  stage_kind what;
+  stage_kind kind;
   data::matrix operand;  // if the stage has one
   double low, high;
 };
@@ -57,18 +57,18 @@ struct finished_element {
 constexpr double operand_at(const applied_stage& stage, std::int64_t m, std::int64_t row,
                             std::int64_t col) {
   const data::matrix& x = stage.operand;
-  if (stage.what == stage_kind::bias || stage.what == stage_kind::column_scale) row = 0;
-  if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
+  if (stage.kind == stage_kind::bias || stage.kind == stage_kind::column_scale) row = 0;
+  if (stage.kind == stage_kind::row_bias || stage.kind == stage_kind::row_scale) {
     row %= m;
     col = 0;
   }
   return data::decode(x.type, data::element_in(x, row, data::index_of(x, row, col)));
 }
 
-KZOO_JUDGE_FUNCTION double activated(stage_kind what, double x) {
+KZOO_JUDGE_FUNCTION double activated(stage_kind kind, double x) {
   constexpr double kRootHalf = 0.70710678118654752440;
   constexpr double kRootTwoByPi = 0.79788456080286535588, kCubic = 0.044715;
-  switch (what) {
+  switch (kind) {
     case stage_kind::gelu: return 0.5 * x * erfc(-x * kRootHalf);
     case stage_kind::gelu_tanh:
       return 0.5 * x * (1 + tanh(kRootTwoByPi * (x + kCubic * x * x * x)));
@@ -87,23 +87,23 @@ KZOO_JUDGE_FUNCTION finished_element finished(const applied_epilogue& e, double 
   for (int i = 0; i < e.count; ++i) {
     const applied_stage& stage = e.stages[static_cast<std::size_t>(i)];
     const double before = at.value;
-    may_start = may_start && adds(stage.what);
-    if (adds(stage.what)) {
+    may_start = may_start && adds(stage.kind);
+    if (adds(stage.kind)) {
       const double other = operand_at(stage, e.m, row, col), sum = before + other;
       next(sum, 1, fabs(sum) + (may_start ? e.start_walk * fabs(other) : 0.0));
-    } else if (multiplies(stage.what)) {
+    } else if (multiplies(stage.kind)) {
       const double factor = operand_at(stage, e.m, row, col);
       next(before * factor, fabs(factor), fabs(before * factor));
-    } else if (stage.what == stage_kind::relu) {
+    } else if (stage.kind == stage_kind::relu) {
       next(before > 0 ? before : 0, 1, 0);
-    } else if (stage.what == stage_kind::clamp) {
+    } else if (stage.kind == stage_kind::clamp) {
       const double limited = fmin(fmax(before, stage.low), stage.high);
       next(limited, 1, limited == before ? 0 : fabs(limited));  // the limit is rounded to the
                                                                 // accumulators' type
     } else {
       constexpr double kRoundings = 4;  // multiplications and divisions
-      const double steepest = stage.what == stage_kind::silu ? kSteepestSilu : kSteepestGelu;
-      const double value = activated(stage.what, before);
+      const double steepest = stage.kind == stage_kind::silu ? kSteepestSilu : kSteepestGelu;
+      const double value = activated(stage.kind, before);
       next(value, steepest, kRoundings * fabs(value),
            e.activation * fmin(fabs(before), kActivationEnd));
     }

@@ -24,7 +24,7 @@ product_check::product_check(const problem& p, kzoo_precision declared)
   exact = p.data.spread == 0 && within.holds_exactly(std::abs(by.alpha) * static_cast<double>(k) *
                                                          data::norm_of(of.a) * data::norm_of(of.b) +
                                                      start);
-  exact_c = exact && p.data.what == fill::signs && p.alpha == 1.0 && p.beta == 0.0;
+  exact_c = exact && p.data.kind == fill::signs && p.alpha == 1.0 && p.beta == 0.0;
 }
 
 void product_check::set_late_row(std::uint64_t key, std::int64_t row) {
@@ -47,13 +47,13 @@ applied_epilogue::applied_epilogue(const problem& p)
   auto next = operands.begin();
   for (const epilogue_stage& stage : p.epilogue) {
     applied_stage& to = stages[static_cast<std::size_t>(count++)];
-    to.what = stage.what;
+    to.kind = stage.kind;
     // Rounded as in a kernel; volatile, since g++ 12 drops such a pair of conversions at -O2.
     const volatile float low = static_cast<float>(stage.low);
     const volatile float high = static_cast<float>(stage.high);
     to.low = low;
     to.high = high;
-    if (has_operand(stage.what)) to.operand = (next++)->stored;
+    if (has_operand(stage.kind)) to.operand = (next++)->stored;
   }
 }
 

@@ -64,7 +64,7 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   finished_tiny_ = p.epilogue.empty() ? 0.0 : out.tiny;
   rounds_twice_ = p.beta != 0.0 && p.epilogue.empty();
   const auto k = static_cast<double>(p.k);
-  const bool has_lone = has_lone_products(p.data.what);
+  const bool has_lone = has_lone_products(p.data.kind);
   const double root_k = has_lone ? 1.0 : std::sqrt(k);  // adding zeros rounds nothing
   per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);
   per_start_ = unit_ * kWalk * root_k;
@@ -82,9 +82,9 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   // Small integers and their sums (in fp32 below 2^24) are exact in every input format. Probe
   // integers have too many bits for narrower inputs. Lone products have too many for split parts,
   // which may hold 22 bits of 24. Their scales are 1.
-  const bool is_probe = p.data.what == fill::probe || p.data.what == fill::probe_b || has_lone;
+  const bool is_probe = p.data.kind == fill::probe || p.data.kind == fill::probe_b || has_lone;
   const bool is_split = has_lone && declared == KZOO_COMPUTE_FP32_SPLIT;
-  const bool whole_inputs = has_integers(p.data.what) && !(is_probe && narrowed) && !is_split;
+  const bool whole_inputs = has_integers(p.data.kind) && !(is_probe && narrowed) && !is_split;
   exact_sums_ = whole_inputs && is_whole(held_scalars(p).alpha) && is_whole(p.beta);
   if (declared == KZOO_COMPUTE_FP32_NORMWISE) bound_norm_wise(p);
 }
@@ -108,7 +108,7 @@ void tolerance::bound_norm_wise(const problem& p) {
 usual_errors::usual_errors(const problem& p, kzoo_precision declared) {
   const bool is_rounded = (declared == KZOO_COMPUTE_FP32 && p.dtype.c == KZOO_F32) ||
                           (declared == KZOO_COMPUTE_FP64 && p.dtype.c == KZOO_F64);
-  if (!is_rounded || !is_even(p.data.what)) return;
+  if (!is_rounded || !is_even(p.data.kind)) return;
   const format out = format_of(p.dtype.c);
   const double root_k = std::sqrt(static_cast<double>(p.k));
   unit_ = out.unit;

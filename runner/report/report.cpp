@@ -44,9 +44,9 @@ std::string device_text(const document& d) {
 std::string peaks_text(const roofline::peaks& c) {
   std::string text;
   for (const auto r : kAllOf<roofline::resource>) {
-    const roofline::measured_peak* found = c.find(r);
-    if (found == nullptr) continue;
-    add_item(text, fmt::format("{} {}", name_of(r), rate_text(r, found->best.rate)));
+    const roofline::measured_peak* peak = c.find(r);
+    if (peak == nullptr) continue;
+    add_item(text, fmt::format("{} {}", name_of(r), rate_text(r, peak->best.rate)));
   }
   return fmt::format("peaks, measured {}: {}", c.measured, text);
 }

@@ -180,12 +180,12 @@ struct launch {
 // The launch with the lowest occupancy: the GEMM's, where others convert operands or add sums. Null
 // if no occupancy is known (libraries, the cpu device).
 inline const launch* main_launch(const std::vector<launch>& all) {
-  const launch* found = nullptr;
+  const launch* lowest = nullptr;
   for (const launch& one : all) {
     if (one.most_warps == 0) continue;
-    if (found == nullptr || one.occupancy() < found->occupancy()) found = &one;
+    if (lowest == nullptr || one.occupancy() < lowest->occupancy()) lowest = &one;
   }
-  return found;
+  return lowest;
 }
 
 }  // namespace kzoo::results

@@ -43,8 +43,8 @@ const measured_peak* peaks::find(resource r) const {
 
 std::optional<double> peaks::peak(kzoo_precision precision) const {
   const auto computes = resource_of(precision);
-  const measured_peak* found = computes ? find(*computes) : nullptr;
-  return found == nullptr ? std::nullopt : std::optional(found->best.rate / products_of(precision));
+  const measured_peak* peak = computes ? find(*computes) : nullptr;
+  return peak == nullptr ? std::nullopt : std::optional(peak->best.rate / products_of(precision));
 }
 
 namespace {

@@ -248,9 +248,9 @@ needed_code needed_by(const std::vector<std::string>& entries, std::string_view 
   const std::vector<token> file = tokens_of(source);
   macros known = macros_in(file);
   for (const std::string& header : headers) known.merge(macros_in(tokens_of(header)));
-  const source_items found = items_in(file, known);
+  const source_items items = items_in(file, known);
   edited_text text(source);
-  need_search all(file, known, found.all);
+  need_search all(file, known, items.all);
   const std::set<std::string_view> aliases = namespace_aliases(file);
   for (const std::string& entry : entries)
     for (const token& t : tokens_of(entry)) {
@@ -259,18 +259,18 @@ needed_code needed_by(const std::vector<std::string>& entries, std::string_view 
     }
   all.go_on();
   // A kernel with another name may be the one that is meant: the compiler finds it then.
-  if (std::ranges::none_of(found.all, [&](const auto& d) { return all.is_mentioned(d); }))
-    for (const source_item& d : found.all)
+  if (std::ranges::none_of(items.all, [&](const auto& d) { return all.is_mentioned(d); }))
+    for (const source_item& d : items.all)
       if (d.is_marked)
         for (const std::string_view name : d.names) all.mention(name);
   for (const std::string& header : headers)
     for (const token& t : tokens_of(header)) all.mention(t.text);
 
   needed_code result;
-  if (found.open != nullptr) result.open_line = text.line_of(text.begin_of(*found.open));
+  if (items.open != nullptr) result.open_line = text.line_of(text.begin_of(*items.open));
   const std::vector<bool>& needed = all.needed();
   for (std::size_t i = 0; i < needed.size(); ++i) {
-    const source_item& d = found.all[i];
+    const source_item& d = items.all[i];
     const auto tokens = tokens_of_item(file, d);
     if (!needed[i]) {
       leave_out(tokens, text);

@@ -385,7 +385,6 @@ std::size_t callee_begin(token_list all, std::size_t end) {
 struct launch {
   std::size_t callee, config, config_end, arguments;  // tokens; arguments: the parenthesis
 };
-// The launch with its <<< at `at`.
 std::optional<launch> launch_at(token_list all, std::size_t at) {
   if (at == 0 || !is_run_of("<", 3, all, at)) return std::nullopt;
   for (std::size_t end = at + 3; end + 3 < all.size(); ++end) {

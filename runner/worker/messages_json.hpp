@@ -8,10 +8,10 @@
 namespace kzoo {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(element_types, a, b, c)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(filling, what, parameter, spread)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(filling, kind, parameter, spread)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(scale_block, extent, depth)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(size_granularity, m, n, k, row_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(epilogue_stage, what, type, low, high)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(epilogue_stage, kind, type, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,
                                    layout, scale_a, scale_b, batch, batch_padding, batch_shared,
                                    epilogue, scale_block_a, scale_block_b, groups, group_rows,

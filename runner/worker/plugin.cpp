@@ -193,8 +193,8 @@ std::vector<results::launch> loaded_plugin::launches(int) {
 }
 
 void loaded_plugin::destroy(int slot) {
-  const auto found = instances_.extract(slot);
-  if (found) found.mapped().variant->destroy(found.mapped().variant, found.mapped().made);
+  const auto placed = instances_.extract(slot);
+  if (placed) placed.mapped().variant->destroy(placed.mapped().variant, placed.mapped().made);
 }
 
 std::int64_t loaded_plugin::heap_in_use() {

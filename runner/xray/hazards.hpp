@@ -62,9 +62,9 @@ class hazard_log {
   std::uint32_t number_of(const code_place& place);
   // Calls `detail` for the first hazard of its kind. `second`: equal to `first` for a single place.
   template <class Detail>
-  void add(hazard what, std::uint32_t first, std::uint32_t second, const Detail& detail) {
+  void add(hazard kind, std::uint32_t first, std::uint32_t second, const Detail& detail) {
     const std::lock_guard lock(mutex_);
-    entry& e = found_[{what, first, second}];
+    entry& e = found_[{kind, first, second}];
     if (e.count++ == 0) e.detail = detail();
   }
   std::vector<hazard_record> take();
