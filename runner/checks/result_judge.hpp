@@ -25,6 +25,11 @@ namespace kzoo::checks {
 // is computed once. begin() needs a caller without other threads.
 class expected_results {
  public:
+  expected_results() = default;
+  // Computes the same rows of large results as others with this key.
+  explicit expected_results(std::uint64_t key) : key_(key) {}
+
+  std::uint64_t key() const { return key_; }
   std::shared_ptr<const reference::expected_result> of(const problem& p);
   // Starts a thread that computes it, if all rows can be computed. The next of() waits for it.
   void begin(const problem& p);

@@ -1,10 +1,13 @@
 #include "ranks/dispatch.hpp"
 
+#include "checks/result_judge.hpp"
 #include "os/output.hpp"
 #include "os/posix.hpp"
 #include "os/text.hpp"
 #include "process/child.hpp"
 #include "process/messages.hpp"
+#include "ranks/schedule.hpp"
+#include "reference/expected_result.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 #include "worker/worker.hpp"
@@ -16,16 +19,21 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -46,8 +54,37 @@ struct rank {
   std::string device;
   process::output_log log{};
   process::child process{{std::string(kRankCommand)}, log, nullptr};
-  std::optional<std::size_t> problem{};  // the problem that it is running
+  std::optional<run::share> at{};  // the share that it is running
+  std::size_t told = 0;            // of its problem's results, those that it knows
 };
+
+// A result of a divided problem, for the other ranks: the message that tells of it.
+struct shared_result {
+  std::size_t share;
+  json message;
+};
+
+// A problem whose cells are not in the document yet.
+struct open_problem {
+  std::vector<results::cell> cells{};  // in the plan's order
+  std::size_t shares = 0;              // that are not finished, or lost with their device
+  // If it is divided:
+  std::multimap<std::size_t, results::cell> came{};  // by position; the baseline's from each share
+  std::vector<shared_result> shared{};
+  std::map<std::size_t, descriptor> files{};  // with the results, by share
+};
+
+constexpr const char* kFromRank = "a message from a rank";
+
+// Opens the file of results that a message names, of the process that sent it. Returns -1 if that
+// has ended.
+int open_results(const json& message) {
+  const std::string path =
+      fmt::format("/proc/{}/fd/{}", message.at("process").get<int>(), message.at("fd").get<int>());
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0 && errno != ENOENT) throw_errno("opening the results of another process");
+  return fd;
+}
 
 std::string how_it_ended(const std::optional<int>& status) {
   if (!status) return "closed its channel";
@@ -64,17 +101,28 @@ class dispatching {
         document_(std::move(head)),
         watch_(watch),
         seconds_before_(document_.wall_seconds),
-        cells_(problems_.size()),
-        done_(problems_.size()) {
+        open_(problems_.size()) {
     for (run::loaded_plugin& c : plan_.plugins) c.client.reset();
     watch_.begins(document_);
     for (results::cell& c : std::exchange(document_.cells, {})) take_over(std::move(c));
-    const std::size_t cells_each = plan_.cells() / problems_.size();
-    for (std::size_t i = 0; i < problems_.size(); ++i) {
-      done_[i] = cells_[i].size() == cells_each;
-      if (!done_[i]) waiting_.push_back(i);
+    for (const run::loaded_plugin& plugin : plan_.plugins) {
+      for (const run::selected_variant& v : plugin.variants)
+        kernels_.emplace_back().kernel = {plugin.record.name, v.description.id};
     }
-    std::ranges::stable_sort(waiting_, {}, [&](std::size_t i) { return problems_[i].flops(); });
+    const auto baselines = static_cast<std::size_t>(std::ranges::count_if(
+        kernels_, [&](const kernel_id& k) { return p.experiment.is_baseline(k.plugin, k.variant); },
+        &results::cell::kernel));
+    std::vector<job> jobs;
+    for (std::size_t i = 0; i < problems_.size(); ++i) {
+      const std::size_t known = open_[i].cells.size();
+      if (known < kernels_.size())
+        jobs.push_back({i, problems_[i].flops(), known > 0 ? 0 : baselines,
+                        kernels_.size() - (known > 0 ? known : baselines)});
+    }
+    if (jobs.empty()) return;
+    waiting_ = schedule(jobs, plan_.devices.size());
+    for (const run::share& s : waiting_) open_[s.problem].shares = s.count;
+    std::ranges::reverse(waiting_);
   }
 
   document run() {
@@ -88,22 +136,25 @@ class dispatching {
     } catch (const interrupt::interrupted&) {
     }
     ranks_.clear();
-    for (; reported_ < problems_.size(); ++reported_)
-      if (!cells_[reported_].empty()) report(reported_);
+    for (; reported_ < problems_.size(); ++reported_) {
+      settle(reported_);
+      if (!open_[reported_].cells.empty()) report(reported_);
+    }
     return std::move(document_);
   }
 
  private:
-  static bool is_busy(const std::unique_ptr<rank>& r) { return r->problem.has_value(); }
+  static bool is_busy(const std::unique_ptr<rank>& r) { return r->at.has_value(); }
 
   // Adds a cell that the interrupted run finished.
   void take_over(results::cell c) {
     watch_.taken_over(document_, c);
-    cells_[c.problem].push_back(std::move(c));
+    open_[c.problem].cells.push_back(std::move(c));
   }
 
   void start_ranks() {
     const json head_json = storage::head_json(document_);
+    const std::uint64_t key = checks::expected_results().key();
     const std::size_t count = std::min(plan_.devices.size(), waiting_.size());
     for (std::size_t i = 0; i < count; ++i) {
       ranks_.push_back(std::unique_ptr<rank>(new rank{plan_.devices[i].id}));
@@ -112,6 +163,7 @@ class dispatching {
                                              {"device", ranks_.back()->device},
                                              {"index", i},
                                              {"parts", count},
+                                             {"key", key},
                                              {"show_errors", plan_.experiment.verify.show_errors}});
     }
   }
@@ -148,44 +200,120 @@ class dispatching {
   void handle(rank& r, const json& message) {
     const auto op = message.at("op").get<std::string>();
     if (op == "next") {
-      if (r.problem) finish(*std::exchange(r.problem, {}));
-      return assign_problem(r);
+      if (r.at) finish(std::exchange(r.at, {})->problem);
+      return assign_share(r);
     }
-    const problem& at = problems_[r.problem.value()];
-    if (op == "cell") return add(*r.problem, message.at("line"));
+    const problem& at = problems_[r.at.value().problem];
+    if (op == "cell") return add(*r.at, message.at("line"));
+    if (op == "judged") return share_result(r, message);
     const auto kernel = message.at("kernel").get<std::string>();
     if (op == "times") return watch_.times(at, kernel, message.at("round").get<int>());
     watch_.starts(at, kernel);
   }
 
-  void assign_problem(rank& r) {
+  void assign_share(rank& r) {
     if (waiting_.empty()) return;
-    r.problem = waiting_.back();
+    r.at = waiting_.back();
+    r.told = 0;
     waiting_.pop_back();
     process::channel& to = r.process.control();
-    const std::span<const results::cell> known = cells_[*r.problem];
+    const std::span<const results::cell> known = open_[r.at->problem].cells;
     for (std::size_t count = 1; count <= known.size(); ++count)
       to.send({{"op", "known"}, {"line", storage::journal_line(document_, known.first(count))}});
-    to.send({{"op", "problem"}, {"index", *r.problem}});
+    to.send({{"op", "share"},
+             {"problem", r.at->problem},
+             {"index", r.at->index},
+             {"count", r.at->count}});
   }
 
-  void add(std::size_t problem, const json& line) {
+  // Keeps a rank's result for the other ranks, and tells it theirs.
+  void share_result(rank& r, json message) {
+    std::vector<shared_result>& shared = open_[r.at->problem].shared;
+    descriptor& file = open_[r.at->problem].files[r.at->index];
+    if (file.fd() < 0) file = descriptor(open_results(message));
+    if (file.fd() < 0) return;
+    json others = json::array();
+    for (; r.told < shared.size(); ++r.told)
+      if (shared[r.told].share != r.at->index) others.push_back(shared[r.told].message);
+    message["process"] = getpid();
+    message["fd"] = file.fd();
+    shared.push_back({r.at->index, std::move(message)});
+    r.process.control().send({{"op", "others"}, {"results", others}});
+  }
+
+  void add(const run::share& s, const json& line) {
+    open_problem& at = open_[s.problem];
+    results::cell c = storage::read_line(line, s.problem, kernels_, kFromRank);
+    if (s.count == 1) return append(at, std::move(c));
+    const auto found = std::ranges::find(kernels_, c.kernel, &results::cell::kernel);
+    at.came.emplace(static_cast<std::size_t>(found - kernels_.begin()), std::move(c));
+  }
+
+  void append(open_problem& to, results::cell c) {
     document_.wall_seconds = seconds_before_ + steady_seconds() - start_;
-    add_line(cells_[problem], line, problem);
-    watch_.finished(document_, cells_[problem]);
+    to.cells.push_back(std::move(c));
+    watch_.finished(document_, to.cells);
   }
 
+  // Appends the cells of a divided problem, up to the first that is missing, and names its classes
+  // of equal results by their first cells.
+  void settle(std::size_t problem) {
+    open_problem& at = open_[problem];
+    std::vector<std::size_t> classes(kernels_.size());
+    std::iota(classes.begin(), classes.end(), std::size_t{0});
+    for (const auto& [position, c] : at.came) {
+      if (!c.same_as) continue;
+      const std::size_t one = classes[position], other = classes[*c.same_as];
+      std::ranges::replace(classes, one, other);
+    }
+    std::map<std::pair<std::size_t, std::size_t>, reference::comparison> known;
+    for (const auto& [position, c] : at.came) {
+      for (const results::difference& d : c.differences) {
+        known.emplace(std::pair{classes[position], classes[d.from]}, d.by);
+        known.emplace(std::pair{classes[d.from], classes[position]}, d.by);
+      }
+    }
+    std::vector<std::size_t> firsts;  // of each class
+    for (auto next = at.came.begin(); next != at.came.end() && next->first == at.cells.size();) {
+      const auto end = at.came.upper_bound(next->first);
+      const std::size_t position = next->first;
+      // A baseline fails if it fails on any device.
+      auto chosen =
+          std::find_if(next, end, [](const auto& each) { return is_failure(each.second.verdict); });
+      results::cell c = std::move((chosen == end ? next : chosen)->second);
+      next = end;
+      const auto first =
+          std::ranges::find(firsts, classes[position], [&](std::size_t i) { return classes[i]; });
+      c.same_as = first == firsts.end() ? std::nullopt : std::optional(*first);
+      c.differences.clear();
+      if (first == firsts.end()) {
+        for (const std::size_t i : firsts) {
+          const auto by = known.find({classes[position], classes[i]});
+          if (by != known.end()) c.differences.push_back({i, by->second});
+        }
+        firsts.push_back(position);
+      }
+      append(at, std::move(c));
+    }
+    at.came.clear();
+    at.shared.clear();
+    at.files.clear();
+  }
+
+  // A share is finished, or lost.
   void finish(std::size_t problem) {
-    done_[problem] = true;
+    if (--open_[problem].shares > 0) return;
+    settle(problem);
     report_finished();
   }
 
   void report_finished() {
-    for (; reported_ < problems_.size() && done_[reported_]; ++reported_) report(reported_);
+    for (; reported_ < problems_.size() && open_[reported_].shares == 0; ++reported_)
+      report(reported_);
   }
 
   void report(std::size_t problem) {
-    std::vector<results::cell> cells = std::exchange(cells_[problem], {});
+    std::vector<results::cell> cells = std::exchange(open_[problem].cells, {});
     document_.cells.insert(document_.cells.end(), std::move_iterator(cells.begin()),
                            std::move_iterator(cells.end()));
     watch_.finished(document_, problem);
@@ -201,13 +329,16 @@ class dispatching {
     std::string why =
         fmt::format("{} is lost: its process {}{}", r.device,
                     stopped ? "was stopped by a signal" : how_it_ended(status), r.log.last_line());
-    if (r.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*r.problem]));
-    const auto problem = r.problem;
+    if (r.at) why += fmt::format("; {} is not finished", problem_name(problems_[r.at->problem]));
+    const auto lost = r.at;
     ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(index));
-    if (ranks_.empty() && !waiting_.empty())
-      why += "; no device is left for " + counted(waiting_.size(), "more problem");
+    std::set<std::size_t> left;
+    for (const run::share& s : waiting_)
+      if (!lost || s.problem != lost->problem) left.insert(s.problem);
+    if (ranks_.empty() && !left.empty())
+      why += "; no device is left for " + counted(left.size(), "more problem");
     watch_.loses_device(why);
-    if (problem) finish(*problem);
+    if (lost) finish(lost->problem);
   }
 
   run::plan& plan_;
@@ -216,10 +347,10 @@ class dispatching {
   run::observer& watch_;
   double seconds_before_;
   double start_ = steady_seconds();
-  std::vector<std::vector<results::cell>> cells_;  // by problem: not in the document yet
-  std::vector<bool> done_;                         // by problem: finished, or lost with its device
-  std::vector<std::size_t> waiting_;               // problems without a device, the largest last
-  std::size_t reported_ = 0;                       // problems reported to the observer
+  std::vector<results::cell> kernels_;  // of a problem, in the plan's order; nothing else is set
+  std::vector<open_problem> open_;      // by problem
+  std::vector<run::share> waiting_;     // without a device, the longest last
+  std::size_t reported_ = 0;            // problems reported to the observer
   std::vector<std::unique_ptr<rank>> ranks_;
 };
 
@@ -247,8 +378,35 @@ void pin_to_share(std::size_t index, std::size_t ranks) {
 
 class reporter final : public run::observer {
  public:
-  explicit reporter(process::channel& to) : to_(to) {}
+  reporter(process::channel& to, const results::experiment& e) : to_(to), experiment_(e) {}
 
+  void takes(const run::share& s) {
+    is_divided_ = s.count > 1;
+    mine_.emplace();
+    end_ = 0;
+    theirs_.clear();
+    others_.clear();
+    relations_.clear();
+  }
+  // Every rank of a divided problem has its own results of the baseline to compare with.
+  void judged(const results::cell& c, const run::judged_result& r,
+              const reference::expected_result& expected) override {
+    if (!is_divided_ || experiment_.is_baseline(c.kernel.plugin, c.kernel.variant)) return;
+    exchange(c.kernel.name(), r);
+    results::cell& mine = relations_[c.kernel.name()];
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+      const json& other = others_[i];
+      const kzoo_precision declared = other.at("declared");
+      if (r.right && other.at("right") && other.at("digest") == r.digest &&
+          declared == r.declared) {
+        mine.same_as = i;
+        mine.differences.clear();  // the other rank has compared it
+        return;
+      }
+      mine.differences.push_back(
+          {i, reference::compare(expected, read(other), declared, r.result, r.declared)});
+    }
+  }
   void starts(const problem&, const std::string& kernel) override {
     to_.send({{"op", "starts"}, {"kernel", kernel}});
   }
@@ -256,16 +414,66 @@ class reporter final : public run::observer {
     to_.send({{"op", "times"}, {"kernel", kernel}, {"round", round}});
   }
   void finished(const document& d, std::span<const results::cell> so_far) override {
-    to_.send({{"op", "cell"}, {"line", storage::journal_line(d, so_far)}});
+    to_.send({{"op", "cell"}, {"line", storage::journal_line(d, with_others(so_far))}});
   }
   using observer::finished;
 
  private:
+  // Tells the other ranks of a result, and adds theirs to others_.
+  void exchange(const std::string& kernel, const run::judged_result& r) {
+    const std::size_t begin = std::exchange(end_, end_ + r.result.elements.size());
+    mine_->reserve(end_);
+    std::ranges::copy(r.result.elements, mine_->view(end_).subspan(begin).begin());
+    to_.send({{"op", "judged"},
+              {"kernel", kernel},
+              {"digest", r.digest},
+              {"declared", r.declared},
+              {"right", r.right},
+              {"begin", begin},
+              {"end", end_},
+              {"process", getpid()},
+              {"fd", mine_->fd()}});
+    const auto reply = next_message(to_);
+    if (!reply) throw std::runtime_error("the run has ended");
+    for (const json& each : reply->at("results")) others_.push_back(each);
+  }
+
+  reference::result read(const json& other) {
+    auto& file = theirs_[other.at("fd").get<int>()];
+    if (!file) file = std::make_unique<process::shared_memory>(open_results(other));
+    const auto bytes = file->view(other.at("end")).subspan(other.at("begin"));
+    return {{bytes.begin(), bytes.end()}};
+  }
+
+  // The names of the cells before the last, those of other ranks, and the last with its relations
+  // to all of them.
+  std::vector<results::cell> with_others(std::span<const results::cell> so_far) const {
+    std::vector<results::cell> all;
+    for (const results::cell& c : so_far.first(so_far.size() - 1))
+      all.emplace_back().kernel = c.kernel;
+    const std::size_t before = all.size();
+    for (const json& other : others_) all.emplace_back().kernel.plugin = other.at("kernel");
+    results::cell& last = all.emplace_back(so_far.back());
+    const auto mine = relations_.find(last.kernel.name());
+    if (mine == relations_.end()) return all;
+    if (mine->second.same_as) last.same_as = before + *mine->second.same_as;
+    for (const results::difference& d : mine->second.differences)
+      last.differences.push_back({before + d.from, d.by});
+    return all;
+  }
+
   process::channel& to_;
+  const results::experiment& experiment_;
+  bool is_divided_ = false;
+  std::optional<process::shared_memory> mine_;                     // the results of the share
+  std::size_t end_ = 0;                                            // of them in the file
+  std::map<int, std::unique_ptr<process::shared_memory>> theirs_;  // by the run's descriptor
+  std::vector<json> others_;                                       // messages on their results
+  std::map<std::string, results::cell> relations_;  // to others_, by kernel; nothing else is set
 };
 
-// Asks for a problem; puts its finished cells into `known`.
-std::optional<std::size_t> ask(process::channel& control, run::resumed_cells& known) {
+// Asks for a share; puts its finished cells into `known`.
+std::optional<run::share> ask(process::channel& control, run::resumed_cells& known) {
   control.send({{"op", "next"}});
   std::vector<json> lines;
   while (const auto message = next_message(control)) {
@@ -273,9 +481,11 @@ std::optional<std::size_t> ask(process::channel& control, run::resumed_cells& kn
       lines.push_back(message->at("line"));
       continue;
     }
-    const auto problem = message->at("index").get<std::size_t>();
-    for (const json& line : lines) add_line(known[problem], line, problem);
-    return problem;
+    const run::share s{message->at("problem"), message->at("index"), message->at("count")};
+    std::vector<results::cell>& finished = known[s.problem];
+    for (const json& line : lines)
+      finished.push_back(storage::read_line(line, s.problem, finished, kFromRank));
+    return s;
   }
   return std::nullopt;
 }
@@ -294,9 +504,15 @@ void run_rank(process::channel& control, const plan_factory& make_plan) {
   }
   plan.experiment.verify.show_errors = task->at("show_errors").get<bool>();
   head.experiment = plan.experiment;  // includes the problems, which a head does not hold
-  reporter watch(control);
+  plan.expected_results =
+      std::make_unique<checks::expected_results>(task->at("key").get<std::uint64_t>());
+  reporter watch(control, plan.experiment);
   run::resumed_cells known;
-  run::execute(plan, std::move(head), known, watch, [&] { return ask(control, known); });
+  run::execute(plan, std::move(head), known, watch, [&] {
+    const auto next = ask(control, known);
+    if (next) watch.takes(*next);
+    return next;
+  });
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ using results::cell;
 using results::document;
 
 // Whether a is to be shown rather than b.
-bool is_better(const cell& a, const cell& b) {
+bool is_better(const document& d, const cell& a, const cell& b) {
   // Kernels that were measured to the end come first, as in tuning (results/tuned.hpp).
   const auto rank = [](const cell& c) {
     if (is_timed(c)) return c.time->stopped == timing::stop::slower ? 1 : 0;
     return is_failure(c.verdict) ? 2 : 3;
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
-  return is_timed(a) && a.time->median_ms < b.time->median_ms;
+  return is_timed(a) && d.comparable_ms(a) < d.comparable_ms(b);
 }
 
 bool holds(const std::vector<std::string>& names, const std::string& name) {
@@ -152,7 +152,7 @@ std::vector<const cell*> best_of_each(const document& d, std::size_t problem) {
         best, [&](const cell* b) { return b->kernel.plugin == c.kernel.plugin; });
     if (known == best.end()) {
       best.push_back(&c);
-    } else if (is_better(c, **known)) {
+    } else if (is_better(d, c, **known)) {
       *known = &c;
     }
   }
@@ -164,7 +164,7 @@ const cell* fastest_of(const document& d, std::size_t problem,
   const cell* fastest = nullptr;
   for (const cell* c : best_of_each(d, problem)) {
     if (!is_timed(*c) || !counts(*c)) continue;
-    if (fastest == nullptr || c->time->median_ms < fastest->time->median_ms) fastest = c;
+    if (fastest == nullptr || d.comparable_ms(*c) < d.comparable_ms(*fastest)) fastest = c;
   }
   return fastest;
 }
@@ -184,7 +184,7 @@ standing standing_of(const document& d, const cell& c) {
     }
     ++s.of;
     s.mixed = s.mixed || have_different_precision(d, c, *other);
-    if (other->time->median_ms < c.time->median_ms) ++s.place;
+    if (d.comparable_ms(*other) < d.comparable_ms(c)) ++s.place;
   }
   return s;
 }

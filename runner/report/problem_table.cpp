@@ -82,6 +82,8 @@ std::vector<table::entry> entries_of(const document& d, const cell& c, const agr
               {"power", {s && s->watts ? fmt::format("{:.0f} W", *s->watts) : "", kDim}, kRight, 3},
               {"energy", joules ? joules_text(*joules) : "", kRight, 3},
               {"GFLOP/s\nper W", joules ? number_text(gflop / *joules) : "", kRight, 3}});
+  if (d.devices.size() > 1 && is_divided(d.cells_of(c.problem)))
+    all.push_back({"device", {c.device, kDim}, kLeft, 2});
   if (others == nullptr) all.push_back({kErrorTitle, error, kRight, 3});
   all.insert(all.end(),
              {{"batch\ninvariant", results::batch_invariance(c.findings), kLeft, 4},
@@ -101,9 +103,9 @@ bool passed_in_lower(const document& d, const cell& c) {
          is_less_precise(c.declared, d.expected_precision(c), d.problem_of(c).dtype);
 }
 
-bool comes_before(const cell& a, const cell& b, sort_key key) {
+bool comes_before(const document& d, const cell& a, const cell& b, sort_key key) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  const auto time = [](const cell& c) { return c.time ? c.time->median_ms : kNone; };
+  const auto time = [&](const cell& c) { return c.time ? d.comparable_ms(c) : kNone; };
   const auto slowness = [](const cell& c) { return c.speedup ? 1 / c.speedup->value : kNone; };
   switch (key) {
     case sort_key::speedup: return slowness(a) < slowness(b);
@@ -166,6 +168,11 @@ std::string speedup_text(const document& d, const cell& c) {
          lower_than(d, c, baseline);
 }
 
+bool is_divided(std::span<const cell> of_one_problem) {
+  return std::ranges::any_of(
+      of_one_problem, [&](const cell& c) { return c.device != of_one_problem.front().device; });
+}
+
 std::string accuracy_text(const document& d, const cell& c) {
   if (!c.accuracy) return "";
   if (is_integer(d.problem_of(c).dtype)) return c.accuracy->max_abs_error == 0 ? "exact" : "";
@@ -175,8 +182,8 @@ std::string accuracy_text(const document& d, const cell& c) {
 std::vector<const cell*> sorted_cells(const document& d, std::size_t problem, sort_key key) {
   std::vector<const cell*> cells;
   for (const cell& c : d.cells_of(problem)) cells.push_back(&c);
-  std::ranges::stable_sort(cells,
-                           [&](const cell* a, const cell* b) { return comes_before(*a, *b, key); });
+  std::ranges::stable_sort(
+      cells, [&](const cell* a, const cell* b) { return comes_before(d, *a, *b, key); });
   return cells;
 }
 

@@ -5,6 +5,7 @@
 #include "results/document.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ std::string speedup_text(const results::document& d, const results::cell& c);
 // The last part of speedup_text(), for any two cells of a problem: " (bf16 vs fp32)".
 std::string lower_than(const results::document& d, const results::cell& c,
                        const results::cell* baseline);
+
+// Whether the cells ran on several devices.
+bool is_divided(std::span<const results::cell> of_one_problem);
 
 // Shared memory per block, static and dynamic together: "33.0 KiB".
 std::string shared_text(const results::launch& l);

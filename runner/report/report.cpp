@@ -67,10 +67,20 @@ std::optional<results::pivot> pivot_of(const document& d) {
                         results::pivot_value::gflops};
 }
 
-// " on cuda:1", where the problems ran on several devices.
+// " on cuda:1", where the problems ran on several devices; nothing for a divided problem, whose
+// table has a column for them.
 std::string where(const document& d, std::size_t problem) {
   const auto cells = d.cells_of(problem);
-  return d.devices.size() < 2 || cells.empty() ? "" : " on " + cells.front().device;
+  return d.devices.size() < 2 || cells.empty() || is_divided(cells) ? ""
+                                                                    : " on " + cells.front().device;
+}
+
+void add_slow_devices(page& p, const document& d) {
+  for (const results::slow_device& s : d.slow_devices())
+    p.item("slow", style::bad,
+           " {}: {} takes {:.1f} % longer there than on the fastest device ({})", s.device,
+           d.experiment.baseline->text, 100 * (s.slowdown - 1),
+           s.problems == 1 ? "1 problem" : fmt::format("median of {} problems", s.problems));
 }
 
 // A note on a kernel, which may have passed.
@@ -287,6 +297,7 @@ closing_words closing_words_for(bool right, const results::coverage& covered) {
 void add_closing(page& p, const document& d) {
   const agreed pairs = agreement_of_all(d);
   add_repeated(p, d);
+  add_slow_devices(p, d);
   results::coverage covered;
   for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);
   for (const results::gap& g : covered.gaps())

@@ -1,6 +1,9 @@
 #include "results/document.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 
 namespace kzoo::results {
 namespace {
@@ -114,18 +117,60 @@ timing::process_spread document::spread_of(timing::clock clock) const {
 }
 
 timing::ratio document::ratio_of(const cell& a, const cell& b) const {
+  if (a.device != b.device) {
+    if (a.speedup && b.speedup) return timing::quotient(*b.speedup, *a.speedup);
+    return timing::widened(timing::ratio_of_medians(*a.time, *b.time), *a.time, *b.time,
+                           spread_of(a.time->clock));
+  }
   const timing::ratio paired = timing::paired_ratio(*a.time, *b.time);
   if (a.kernel == b.kernel) return paired;
   return timing::widened(paired, *a.time, *b.time, spread_of(a.time->clock));
 }
 
-void document::compare_with_baseline(std::span<cell> of_one_problem) const {
+void document::compare_with_baseline(std::span<cell> of_one_problem, bool is_divided) const {
   if (!experiment.baseline) return;
   for (cell& c : of_one_problem) {
     if (c.speedup) continue;
     const cell* baseline = baseline_among(of_one_problem, c, experiment.baseline->text);
-    if (baseline != nullptr) c.speedup = ratio_of(*baseline, c);
+    if (baseline == nullptr) continue;
+    c.speedup = ratio_of(*baseline, c);
+    if (is_divided) c.baseline_ms = baseline->time->median_ms;
   }
+}
+
+double document::comparable_ms(const cell& c) const {
+  const cell* baseline = c.baseline_ms && c.speedup ? baseline_of(c) : nullptr;
+  return baseline == nullptr || baseline->device == c.device
+             ? c.time->median_ms
+             : baseline->time->median_ms / c.speedup->value;
+}
+
+std::vector<slow_device> document::slow_devices() const {
+  // By device: its time over the fastest device's, and the same less what chance explains.
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> seen;
+  for (std::size_t i = 0; i < experiment.problems.size(); ++i) {
+    std::map<std::string, const cell*> by_device;
+    for (const cell& c : cells_of(i))
+      if (c.baseline_ms && is_timed(c)) by_device.emplace(c.device, &c);
+    if (by_device.size() < 2) continue;
+    const auto ms = [](const auto& on) { return *on.second->baseline_ms; };
+    const auto fastest = std::ranges::min_element(by_device, {}, ms);
+    for (const auto& on : by_device) {
+      constexpr double kDeviations = 3;
+      const double chance = kDeviations * std::sqrt(2.0) *
+                            timing::deviation(spread_of(on.second->time->clock), ms(on)) / ms(on);
+      auto& [slowdowns, certain] = seen[on.first];
+      slowdowns.push_back(ms(on) / ms(*fastest));
+      certain.push_back(slowdowns.back() - chance);
+    }
+  }
+  std::vector<slow_device> slow;
+  constexpr double kNoticed = 1.02;
+  for (auto& [id, ratios] : seen) {
+    if (timing::median(ratios.second) > kNoticed)
+      slow.push_back({id, timing::median(ratios.first), ratios.first.size()});
+  }
+  return slow;
 }
 
 bool does_not_compile(const document& d, const cell& c) {

@@ -67,6 +67,8 @@ struct cell {
   std::vector<std::string> libraries;  // GEMM libraries that its plugin has loaded
   // The baseline's time over this time: above 1, the cell is faster. Only if both were timed.
   std::optional<timing::ratio> speedup;
+  // The baseline's median on this cell's device. Only if the problem is divided among devices.
+  std::optional<double> baseline_ms;
 
   // Bit-identical results of a run form a class, of which only the first is compared.
   std::optional<std::size_t> same_as;   // the first of the class; none: this cell
@@ -88,6 +90,13 @@ struct compared_pair {
 // Calls f for each pair of compared results, derived from their classes, in the order of b, then a.
 void for_each_pair(std::span<const cell> of_one_problem,
                    const std::function<void(const compared_pair&)>& f);
+
+// A device that runs baselines more slowly than another. Medians over the divided problems.
+struct slow_device {
+  std::string device;
+  double slowdown = 1;       // its time over the time of the fastest device
+  std::size_t problems = 0;  // that it was measured on
+};
 
 struct invocation {
   std::vector<std::string> plugin_folders;  // --plugin-dir, absolute
@@ -131,12 +140,18 @@ struct document {
   // The baseline's precision on this problem, or else the default of the element types.
   kzoo_precision expected_precision(const cell& c) const;
   // The time of `a` over the time of `b`, in this run. Its interval includes the variation between
-  // processes, if that was measured and the kernels differ.
+  // processes, if that was measured and the kernels differ. On two devices, from the speedups: both
+  // are ratios within one.
   timing::ratio ratio_of(const cell& a, const cell& b) const;
   // The variation between processes for this kind of clock, which rounds do not show.
   timing::process_spread spread_of(timing::clock clock) const;
-  // Sets cell::speedup where it is missing; `of_one_problem`: all cells of a problem.
-  void compare_with_baseline(std::span<cell> of_one_problem) const;
+  // Sets cell::speedup where it is missing; `of_one_problem`: all its cells on one device.
+  // `is_divided`: others run on other devices.
+  void compare_with_baseline(std::span<cell> of_one_problem, bool is_divided = false) const;
+  // The cell's time. Of a divided problem, the time that it would have on the baseline's device.
+  double comparable_ms(const cell& c) const;
+  // Devices that run the baselines more slowly than other devices of the run do.
+  std::vector<slow_device> slow_devices() const;
 };
 
 // Whether the cell's configuration of a tuned source does not compile.

@@ -21,7 +21,7 @@ ranking rank_problem(const document& d, std::size_t problem) {
     if (is_timed(c)) r.ranked.push_back(&c);
   }
   std::ranges::sort(r.ranked, {},
-                    [](const cell* c) { return std::tuple(is_slower(*c), c->time->median_ms); });
+                    [&](const cell* c) { return std::tuple(is_slower(*c), d.comparable_ms(*c)); });
   for (std::size_t i = 1; i < r.ranked.size(); ++i) {
     if (!is_slower(*r.ranked[i]) && d.ratio_of(*r.ranked[i], *r.best()).tie())
       r.ties.push_back(r.ranked[i]);

@@ -76,7 +76,7 @@ memory_need memory_need_of(const plan& p, const devices::nvml& monitor) {
 // the supervisor. If C is too large to compare all of it, workers share the judged rows only. One
 // worker at a time then shares all of C to locate an error. For the judged rows the supervisor
 // holds expected results in fp64 and fp32, and the result of every variant. Several devices
-// multiply the host's part.
+// multiply the host's part. Those that a problem is divided among share its results, as copies.
 void check_memory(const plan& p) {
   const problem* const largest = largest_of(p);
   if (largest == nullptr) return;
@@ -88,8 +88,8 @@ void check_memory(const plan& p) {
   const double judged = static_cast<double>(reference::expected_result::rows_of(*largest)) *
                         static_cast<double>(largest->n);
   // Tier full also judges results for other contents.
-  const auto per_element = copies_of_matrices(e) * (sizeof(double) + sizeof(float)) +
-                           static_cast<double>(results * type_size(largest->dtype.c));
+  const auto per_element = copies_of_matrices(e) * (sizeof(double) + sizeof(float));
+  const double all_results = judged * static_cast<double>(results * type_size(largest->dtype.c));
   const double c_bytes = bytes_of(operands_of(*largest).c);
   const bool whole = reference::expected_result::rows_of(*largest) == largest->all_rows();
   const double shared = whole ? c_bytes : judged * static_cast<double>(type_size(largest->dtype.c));
@@ -112,7 +112,10 @@ void check_memory(const plan& p) {
   } else {
     on_host += on_device;
   }
-  on_host *= static_cast<double>(std::min(p.devices.size(), e.problems.size()));
+  const std::size_t devices = p.devices.size(), at_once = std::min(devices, e.problems.size());
+  const bool divides = e.baseline && devices > 1;  // the largest problem, among all devices
+  on_host = on_host * static_cast<double>(divides ? devices : at_once) +
+            all_results * static_cast<double>(std::max<std::size_t>(at_once, divides ? 2 : 1));
   const auto free = static_cast<double>(devices::free_memory(host));
   if (on_host > free) refuse("host", on_host, free);
 }

@@ -29,11 +29,11 @@ class execution {
         seconds_before_(document_.wall_seconds),
         complete_(document_.cells.empty() ? 0 : document_.cells.back().problem + 1) {}
 
-  document run(const std::function<std::optional<std::size_t>()>& next) {
+  document run(const std::function<std::optional<share>()>& next) {
     watch_.begins(document_);
-    while (const auto problem = next()) {
-      const bool interrupted = !run_problem(*problem);
-      watch_.finished(document_, *problem);
+    while (const auto part = next()) {
+      const bool interrupted = !run_share(*part);
+      watch_.finished(document_, part->problem);
       if (interrupted) break;  // finished cells are kept
     }
     // Closing a GPU takes a while, so all workers begin at once.
@@ -59,7 +59,8 @@ class execution {
   }
 
   // Returns false when a signal interrupts it.
-  bool run_problem(std::size_t index) {
+  bool run_share(const share& part) {
+    const std::size_t index = part.problem;
     if (index < complete_) {
       pass_over(index);
       return true;
@@ -70,8 +71,8 @@ class execution {
     first_cell_ = document_.cells.size();
     try {
       judging judge(plan_, index, state_, monitor_);
-      judge_all(judge, index);
-      time_all(judge, index);
+      judge_all(judge, part);
+      time_all(judge, part);
       finish_until(planned_.size());
       state_.expected_results.forget_large();
       return true;
@@ -100,14 +101,19 @@ class execution {
     if (deadline_) *deadline_ += seconds;
   }
 
-  void judge_all(judging& judge, std::size_t index) {
-    std::vector<cell> resumed = std::move(resumed_[index]);
-    resumed_.erase(index);
+  void judge_all(judging& judge, const share& part) {
+    std::vector<cell> resumed = std::move(resumed_[part.problem]);
+    resumed_.erase(part.problem);
     timed_cells_.clear();
+    std::size_t rival = 0;
     for (loaded_plugin& plugin : plan_.plugins) {
-      for (const selected_variant& variant : plugin.variants)
-        judge_one(judge, index, resumed, plugin, variant);
-      if (plugin.client) release(*plugin.client, need_);
+      const std::size_t before = planned_.size();
+      for (const selected_variant& variant : plugin.variants) {
+        if (plan_.experiment.is_baseline(plugin.record.name, variant.description.id) ||
+            rival++ % part.count == part.index)
+          judge_one(judge, part.problem, resumed, plugin, variant);
+      }
+      if (plugin.client && planned_.size() > before) release(*plugin.client, need_);
     }
     if (!plan_.experiment.timing.enabled) return;
     for (const planned_cell& at : planned_) {
@@ -129,6 +135,8 @@ class execution {
       const double start = steady_seconds();
       document_.cells.push_back(judge.judge(plugin, variant, position));
       document_.cells.back().judge_seconds = steady_seconds() - start;
+      if (const judged_result* result = judge.new_result(document_.cells.back()))
+        watch_.judged(document_.cells.back(), *result, *state_.expected_results.of(p));
       if (document_.cells.back().verdict == verdict::hung)
         extend_budget(document_.cells.back().judge_seconds);
     }
@@ -151,8 +159,8 @@ class execution {
     return document_.cells[first_cell_ + static_cast<std::size_t>(&at - planned_.data())];
   }
 
-  void time_all(judging& judge, std::size_t index) {
-    const problem& p = plan_.experiment.problems[index];
+  void time_all(judging& judge, const share& part) {
+    const problem& p = plan_.experiment.problems[part.problem];
     const auto time_all_rounds = [&] {
       run_rounds(plan_.experiment.timing, timed_cells_, limits(), need_,
                  [&](int round, const cell& c) {
@@ -176,7 +184,8 @@ class execution {
       if (std::ranges::find(timed_cells_, &cell_of(at), &timed_cell::cell) != timed_cells_.end())
         judge.explain(cell_of(at), *at.plugin, *at.variant);
     }
-    document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
+    document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_),
+                                    part.count > 1);
   }
 
   round_limits limits() {
@@ -285,12 +294,12 @@ resumed_cells take_unfinished(const plan& p, document& d) {
 document execute(plan& p, document head, observer& watch) {
   resumed_cells resumed = take_unfinished(p, head);
   return execute(p, std::move(head), resumed, watch, [&p, i = std::size_t{0}]() mutable {
-    return i < p.experiment.problems.size() ? std::optional(i++) : std::nullopt;
+    return i < p.experiment.problems.size() ? std::optional(share{i++}) : std::nullopt;
   });
 }
 
 document execute(plan& p, document head, resumed_cells& resumed, observer& watch,
-                 const std::function<std::optional<std::size_t>()>& next) {
+                 const std::function<std::optional<share>()>& next) {
   return execution(p, std::move(head), resumed, watch).run(next);
 }
 

@@ -19,8 +19,14 @@ results::document execute(plan& p, results::document head, observer& watch);
 
 // Cells that a problem already has: the first cells of the plan, in its order.
 using resumed_cells = std::map<std::size_t, std::vector<results::cell>>;
-// Runs the problems whose indices `next` returns, except for the cells in `resumed`.
+
+// The cells of a problem that one device runs: those of the baseline, and of each `count` others
+// the one at `index`.
+struct share {
+  std::size_t problem = 0, index = 0, count = 1;
+};
+// Runs the shares that `next` returns, except for the cells in `resumed`.
 results::document execute(plan& p, results::document head, resumed_cells& resumed, observer& watch,
-                          const std::function<std::optional<std::size_t>()>& next);
+                          const std::function<std::optional<share>()>& next);
 
 }  // namespace kzoo::run

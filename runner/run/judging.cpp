@@ -205,9 +205,9 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
   compare_newest(c);
 }
 
-std::shared_ptr<const judging::judged_result> judging::result_of(checks::candidate& candidate,
-                                                                 const checks::judged_run& run,
-                                                                 kzoo_precision declared) {
+std::shared_ptr<const judged_result> judging::result_of(checks::candidate& candidate,
+                                                        const checks::judged_run& run,
+                                                        kzoo_precision declared) {
   const worker::output_report& output = run.report.output;
   if (output.known) {
     const auto same = std::ranges::find_if(results_, [&](const variant_result& k) {

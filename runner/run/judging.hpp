@@ -5,6 +5,7 @@
 #include "checks/check.hpp"
 #include "devices/nvml.hpp"
 #include "results/document.hpp"
+#include "run/observer.hpp"
 #include "run/plan.hpp"
 #include "run/timing_rounds.hpp"
 
@@ -77,6 +78,12 @@ class judging {
   // Returns the finished cell, without times. `position`: its index among the problem's cells. A
   // kernel that fails after another in its worker gets a second chance in a new worker.
   results::cell judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position);
+  // The result of the cell that was judged last, if it differs from all earlier ones.
+  const judged_result* new_result(const results::cell& c) const {
+    const bool is_new =
+        !results_.empty() && results_.back().kernel == c.kernel.name() && !c.same_as;
+    return is_new ? results_.back().of.get() : nullptr;
+  }
   // Adds the findings of fault_search to a failed cell.
   void explain(results::cell& c, loaded_plugin& plugin, const selected_variant& variant);
   // Returns what timing needs for a cell that passed.
@@ -84,14 +91,6 @@ class judging {
                             results::cell& c);
 
  private:
-  // A judged result. Bit-identical results are copied and judged once.
-  struct judged_result {
-    std::uint64_t digest;
-    kzoo_precision declared;
-    bool right;
-    reference::accuracy accuracy;
-    reference::result result;
-  };
   struct variant_result {
     std::string kernel;
     std::size_t position;

@@ -2,16 +2,27 @@
 // Whoever follows a run: the terminal, and the recorder, which writes the journal.
 
 #include "os/posix.hpp"
+#include "reference/judge.hpp"
 #include "results/document.hpp"
 #include "storage/journal.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace kzoo::run {
+
+// A judged result. Bit-identical results of a problem are copied and judged once.
+struct judged_result {
+  std::uint64_t digest;
+  kzoo_precision declared;
+  bool right;
+  reference::accuracy accuracy;
+  reference::result result;
+};
 
 // Notified of every step as it happens, on the thread that runs the plan.
 class observer {
@@ -21,6 +32,9 @@ class observer {
   virtual void begins(const results::document&) {}
   // `kernel` is about to be judged on this problem.
   virtual void starts(const problem&, const std::string& /*kernel*/) {}
+  // A cell is judged whose result differs from all earlier results of its problem.
+  virtual void judged(const results::cell&, const judged_result&,
+                      const reference::expected_result&) {}
   // `kernel` passed and is about to be timed in this round.
   virtual void times(const problem&, const std::string& /*kernel*/, int /*round*/) {}
   // The last cell of the span is finished. The cells before it belong to the same problem.

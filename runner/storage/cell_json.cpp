@@ -134,6 +134,7 @@ void describe_cell(auto& fields, auto& c, auto& context) {
   fields.optional(KZOO_MEMBERS(c, libraries, judge_seconds, time_seconds));
   fields.derived(KZOO_MEMBERS(context, gflops, share_of_peak, floor));
   describe_speedup(fields, c.speedup);
+  fields.optional(KZOO_MEMBERS(c, baseline_ms));
   fields.optional(KZOO_MEMBERS(context, same_as, differs_from),
                   KZOO_MEMBERS(c, conditions, end_to_end), "published_ms",
                   converted{context.published_ms, kFigures});

@@ -252,6 +252,17 @@ ratio widened(const ratio& r, const summary& a, const summary& b, const process_
   return {r.value, interval{r.value * std::exp(-below), r.value * std::exp(above)}};
 }
 
+ratio quotient(const ratio& a, const ratio& b) {
+  ratio r{a.value / b.value, {}};
+  if (!a.likely || !b.likely || a.likely->low <= 0 || b.likely->low <= 0) return r;
+  const double below = std::hypot(std::log(a.value / a.likely->low),
+                                  std::log(b.likely->high / b.value)),
+               above = std::hypot(std::log(a.likely->high / a.value),
+                                  std::log(b.value / b.likely->low));
+  r.likely = interval{r.value * std::exp(-below), r.value * std::exp(above)};
+  return r;
+}
+
 bool is_slower(const summary& a, const summary& fastest, double margin,
                const process_spread& between) {
   // Saves the interval's many resamples.

@@ -211,6 +211,9 @@ ratio paired_ratio(const summary& a, const summary& b);
 // The ratio of the medians of `a` and `b`, from different runs. No interval if any time is zero.
 ratio ratio_of_medians(const summary& a, const summary& b);
 
+// `a` over `b`, two ratios that were measured independently.
+ratio quotient(const ratio& a, const ratio& b);
+
 // How much a kernel's time differs between processes. Part of a time is fixed at process start,
 // e.g. by the addresses of code and context, so rounds in one process cannot show it. It is
 // measured once per device, with one GEMM in many processes.

@@ -9,9 +9,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -105,6 +107,85 @@ TEST_CASE("problems are dispatched largest first and reported in the experiment'
   const auto again = runner("rerun j.jsonl --no-journal --json -", in(folder));
   CHECK(again.code == 0);
   CHECK(again.json().at("devices").size() == 2);
+}
+
+TEST_CASE("speedups of a divided problem are ratios of times on one device", "[cli][hostile]") {
+  const scratch_folder folder;
+  folder.write("e.toml",
+               "baseline = 'native:slow_elsewhere'\nplugins = ['native:slow_elsewhere*']\n"
+               "[problem]\nsizes = [64]\n[timing]\nrounds = 5\nmin_samples = 5\n");
+  const all_devices two("cpu,cpu");
+  const auto ran = run_hostile("e.toml --device cuda:all --journal j.jsonl --json -", in(folder));
+  INFO(ran.out << ran.err);
+  REQUIRE(ran.code == 0);
+  const json cells = ran.json().at("cells");
+  REQUIRE(cells.size() == 3);
+  for (const json& c : cells) {
+    CHECK(c.at("speedup_over_baseline") > 0.6);
+    CHECK(c.at("speedup_over_baseline") < 1.7);
+  }
+  // The evidence that the device without CPU 0 is slower.
+  const auto ms = [&](std::size_t i) { return cells[i].at("baseline_ms").get<double>(); };
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  if (CPU_COUNT(&allowed) > 1 && CPU_ISSET(0, &allowed))
+    CHECK(std::max(ms(1), ms(2)) > 2 * std::min(ms(1), ms(2)));
+  CHECK(runner("report --json j.jsonl", in(folder)).out == ran.out);
+}
+
+TEST_CASE("the kernels of a divided problem are compared with each other", "[cli][hostile]") {
+  const scratch_folder folder;
+  folder.write("e.toml",
+               "baseline = 'serial:ikj'\nplugins = ['openblas', 'serial', 'naive', "
+               "'wrong_results', 'sliced_k', 'split_k']\n[problem]\nsizes = ['64x64x1500']\n"
+               "[timing]\nenabled = false\n");
+  const auto one = run_hostile("e.toml --device cpu --no-journal --json -", in(folder));
+  const all_devices three("cpu,cpu,cpu");
+  const auto all = run_hostile("e.toml --device cuda:all --no-journal --json -", in(folder));
+  INFO(all.err);
+  CHECK(all.code == 1);
+  const json of_one = one.json().at("cells"), of_all = all.json().at("cells");
+  REQUIRE(of_one.size() == of_all.size());
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < of_one.size(); ++i) {
+    for (const char* key :
+         {"plugin", "variant", "verdict", "accuracy", "same_as", "differs_from"}) {
+      CAPTURE(i, key);
+      CHECK(of_one[i].value(key, json()) == of_all[i].value(key, json()));
+    }
+    compared += of_all[i].value("differs_from", json()).size();
+  }
+  CHECK(compared > 20);
+}
+
+TEST_CASE("if a rank dies in a divided problem, the rest can be resumed", "[cli][hostile]") {
+  const scratch_folder folder;
+  const all_devices two("cpu,cpu");
+  // The baseline hangs in both ranks.
+  folder.write("e.toml",
+               "device = 'cuda:all'\nbaseline = 'launches:never_returns'\nplugins = ['serial:ijk', "
+               "'launches:never_returns', 'naive:8x8', 'naive:16x16']\n[problem]\nsizes = [8]\n"
+               "[timing]\nenabled = false\n[verify]\ntimeout_seconds = 4\n");
+  background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
+                     folder.path());
+  REQUIRE(eventually([&] { return descendants_of(run.pid()).size() == 2 * (1 + 3); }));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  kill(children_of(run.pid()).at(0), SIGKILL);
+  const auto ended = run.wait();
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 1);
+  CHECK_THAT(ended.err, ContainsSubstring("; 8x8x8 f32 is not finished\n"));
+  // Which share is lost is a matter of chance.
+  CHECK((ended.out.find("1 of 4 cells not run") != std::string::npos ||
+         ended.out.find("2 of 4 cells not run") != std::string::npos));
+
+  const auto resumed = runner("--resume j.jsonl --trust-folders --json -", in(folder));
+  INFO(resumed.err);
+  CHECK(resumed.code == 1);
+  const json cells = resumed.json().at("cells");
+  REQUIRE(cells.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(cells[i]["verdict"] == (i == 1 ? "hung" : "pass"));
+  CHECK(runner("report --json j.jsonl", in(folder)).out == resumed.out);
 }
 
 TEST_CASE("if a rank dies, only its current problem is lost", "[cli][hostile]") {

@@ -575,6 +575,16 @@ struct prints_without_end : honest {
   }
 };
 
+// Takes four times as long in a process that may not run on CPU 0.
+struct slow_elsewhere : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    cpu_set_t allowed;
+    const bool knows = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+    for (int left = knows && !CPU_ISSET(0, &allowed) ? 4 : 1; left > 0; --left)
+      honest::run(g, stream);
+  }
+};
+
 // Starts a daemon: a process that leaves the worker's process group and session and is orphaned.
 struct leaves_child : honest {
   leaves_child(const kzoo_problem&, const kzoo_device&) {
@@ -631,4 +641,7 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<tells_process>("tells_process", "logs the pid of each run"),
             kzoo::variant<has_no_core>("has_no_core", "fails where cores are written"),
             kzoo::variant<prints_without_end>("prints_without_end", "until it may not"),
+            kzoo::variant<slow_elsewhere>("slow_elsewhere", "four times as slow off CPU 0"),
+            kzoo::variant<slow_elsewhere>("slow_elsewhere_a", "the same"),
+            kzoo::variant<slow_elsewhere>("slow_elsewhere_b", "the same"),
             kzoo::variant<leaves_child>("leaves_child", "starts a process that must be killed"));

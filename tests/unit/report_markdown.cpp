@@ -233,3 +233,17 @@ TEST_CASE("stored results name files as the tree has them", "[report]") {
   }
   CHECK(files > 0);
 }
+
+TEST_CASE("a divided problem has a column for its devices, and a slow one is named", "[report]") {
+  results::document d = test::made_document();
+  d.devices = {"cuda:0", "cuda:1"};
+  d.cells[1].device = "cuda:1";
+  d.cells[0].baseline_ms = 1;
+  d.cells[1].baseline_ms = 1.25;
+  const std::string text = report::full_report(d, report::medium::text);
+  CHECK_THAT(text, ContainsSubstring(" device "));
+  CHECK_THAT(text, ContainsSubstring("slow cuda:1: base takes 25.0 % longer there than on the "
+                                     "fastest device (1 problem)"));
+  d.cells[1].baseline_ms = 1.001;
+  CHECK_THAT(report::full_report(d, report::medium::text), !ContainsSubstring("slow cuda:1"));
+}

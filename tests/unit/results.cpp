@@ -1,5 +1,6 @@
 // The exit code, which cells are compared with the baseline, and which launch stands for a cell.
 #include "results/document.hpp"
+#include "results/tuned.hpp"
 #include "support/catch.hpp"
 
 using namespace kzoo;
@@ -94,6 +95,31 @@ TEST_CASE("the baseline is of the same problem and the same clock", "[results]")
   CHECK(d.baseline_of(d.cells[2]) == nullptr);
   CHECK(d.baseline_of(d.cells[3]) == nullptr);
   CHECK(d.baseline_of(d.cells[5]) == nullptr);
+}
+
+TEST_CASE("times of two devices are compared by their speedups", "[results]") {
+  document d;
+  d.experiment.problems.resize(1);
+  d.experiment.baseline = selector{"base", {}};
+  d.devices = {"cuda:0", "cuda:1"};
+  // The second device is half as fast.
+  d.cells = {timed("base", 1, timing::clock::gpu), timed("a", 2, timing::clock::gpu),
+             timed("b", 3, timing::clock::gpu)};
+  for (results::cell& c : d.cells) c.device = "cuda:0";
+  d.cells[2].device = "cuda:1";
+  d.compare_with_baseline(std::span(d.cells).first(2), true);
+  d.cells[2].speedup = timing::ratio{2.0 / 3, timing::interval{0.6, 0.7}};
+  d.cells[2].baseline_ms = 2;
+
+  CHECK(d.ratio_of(d.cells[1], d.cells[2]).value == Approx(4.0 / 3));
+  CHECK(d.ratio_of(d.cells[0], d.cells[2]).value == Approx(2.0 / 3));
+  CHECK(d.comparable_ms(d.cells[1]) == 2);
+  CHECK(d.comparable_ms(d.cells[2]) == Approx(1.5));
+  CHECK(results::rank(d).front().best() == &d.cells[2]);
+  const auto slow = d.slow_devices();
+  REQUIRE(slow.size() == 1);
+  CHECK(slow[0].device == "cuda:1");
+  CHECK(slow[0].slowdown == Approx(2));
 }
 
 TEST_CASE("GFLOP/s are 2 M N K over the time", "[results]") {
