@@ -290,8 +290,7 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   check_descriptors(names.size());
   const client_factory make = [&](const std::filesystem::path& file) {
     unopened client = make_client(file);
-    if (use == clients_use::describe) return client;
-    client->see_only(p.device);
+    if (use == clients_use::run) client->see_only(p.device);
     client->start();
     return client;
   };
