@@ -11,6 +11,8 @@
 #include "run/execution.hpp"
 #include "run/plan.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -49,5 +51,12 @@ using plan_factory =
 int rank_main(const plan_factory& make_plan);
 
 inline constexpr std::string_view kRankCommand = "__rank";
+
+// The place that errors in a message name.
+inline constexpr const char* kFromRank = "a message from a rank";
+
+// Opens the file of results that a message names, of the process that sent it. Returns -1 if that
+// has ended.
+int open_results(const nlohmann::json& message);
 
 }  // namespace kzoo::ranks

@@ -101,19 +101,34 @@ class execution {
     if (deadline_) *deadline_ += seconds;
   }
 
+  using plugin_variant = std::pair<loaded_plugin*, const selected_variant*>;
+
+  std::vector<plugin_variant> cells_in(const share& part) const {
+    std::vector<plugin_variant> cells;
+    std::size_t rival = 0;
+    for (loaded_plugin& plugin : plan_.plugins) {
+      for (const selected_variant& variant : plugin.variants) {
+        if (plan_.experiment.is_baseline(plugin.record.name, variant.description.id) ||
+            rival++ % part.count == part.index)
+          cells.emplace_back(&plugin, &variant);
+      }
+    }
+    return cells;
+  }
+
   void judge_all(judging& judge, const share& part) {
     std::vector<cell> resumed = std::move(resumed_[part.problem]);
     resumed_.erase(part.problem);
     timed_cells_.clear();
-    std::size_t rival = 0;
-    for (loaded_plugin& plugin : plan_.plugins) {
-      const std::size_t before = planned_.size();
-      for (const selected_variant& variant : plugin.variants) {
-        if (plan_.experiment.is_baseline(plugin.record.name, variant.description.id) ||
-            rival++ % part.count == part.index)
-          judge_one(judge, part.problem, resumed, plugin, variant);
-      }
-      if (plugin.client && planned_.size() > before) release(*plugin.client, need_);
+    const auto mine = cells_in(part);
+    for (auto at = mine.begin(); at != mine.end(); ++at) {
+      const auto [plugin, variant] = *at;
+      const auto next =
+          std::find_if(at, mine.end(), [&](const auto& other) { return other.first != plugin; });
+      // Its worker opens the device meanwhile.
+      if (next != mine.end() && next->first->client) next->first->client->start();
+      judge_one(judge, part.problem, resumed, *plugin, *variant);
+      if (next == at + 1 && plugin->client) release(*plugin->client, need_);
     }
     if (!plan_.experiment.timing.enabled) return;
     for (const planned_cell& at : planned_) {

@@ -64,8 +64,10 @@ using client_factory =
     std::function<std::unique_ptr<client::plugin_client>(const std::filesystem::path& file)>;
 
 // The use of a plan's clients. run: kernels run in their workers, which open the device, all at
-// once, before their plugins are loaded. describe: plugins only list their variants.
-enum class clients_use { run, describe };
+// once, before their plugins are loaded. run_later: the same, but each worker opens the device just
+// before its first kernel runs: a driver opens one GPU of a host after the other. describe: plugins
+// only list their variants.
+enum class clients_use { run, run_later, describe };
 
 // Loads every plugin that the experiment names, each through its client, and picks the variants.
 // Throws input::invalid, with the nearest name, for a selector that matches nothing.

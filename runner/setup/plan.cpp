@@ -173,7 +173,7 @@ run::plan plan_of_rank(const results::document& head, const std::string& device)
   common_options options;
   options.plugin_folders = head.invoked.plugin_folders;
   return plan_on(experiment::load_text(planned.file, planned.text, planned.overridden),
-                 devices::find(device), options, run::clients_use::run);
+                 devices::find(device), options, run::clients_use::run_later);
 }
 
 namespace {

@@ -313,5 +313,5 @@ TEST_CASE("cuda:all uses all GPUs of a host", "[cli][.gpu]") {
   CHECK(one.at("device") == all.at("device"));
   std::set<std::string> used;
   for (const json& c : all.at("cells")) used.insert(c.at("device").get<std::string>());
-  CHECK(used.size() == std::min<std::size_t>(4, all.at("devices").size()));
+  CHECK(used.size() >= std::min<std::size_t>(4, all.at("devices").size()));
 }
