@@ -47,8 +47,7 @@ class cuda_backend final : public backend {
       for (const cudaLimit limit : kLimits) limits_[limit] = value_of(limit);
     probe_.emplace();
     numbers_.emplace(ordinal);
-    scratch_bytes_ = sizeof(data::changes);
-    check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
+    changes_.emplace();
   }
   // No destructor: after a kernel has corrupted the context every call would fail.
 
@@ -69,14 +68,9 @@ class cuda_backend final : public backend {
   }
 
   std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
-    return on_device(
-        std::vector<data::changes>(buffers.size()), "checking buffers", [&](data::changes* found) {
-          for (const filled_buffer& each : buffers) {
-            const cudaError_t error = cuda::enqueue_find_changes(each, found++, stream_);
-            if (error != cudaSuccess) return error;
-          }
-          return cudaSuccess;
-        });
+    changes_->enqueue(buffers, stream_);
+    synchronize();
+    return changes_->found();
   }
   std::optional<std::int64_t> take_noted_write(const void*) override { return std::nullopt; }
 
@@ -126,12 +120,12 @@ class cuda_backend final : public backend {
   double longest_pause_ms() override {
     constexpr long long kWatchNs = 6'000'000;  // GPUs give a process slices of about 2 ms
     constexpr double kNsPerMs = 1e6;
-    return static_cast<double>(on_device(std::vector<long long>(1), "watching the device",
-                                         [&](long long* longest) {
-                                           return cuda::enqueue_watch(kWatchNs, longest, stream_);
-                                         })
-                                   .front()) /
-           kNsPerMs;
+    const device_memory longest(*this, sizeof(long long));
+    check(cuda::enqueue_watch(kWatchNs, static_cast<long long*>(longest.get()), stream_),
+          "watching the device");
+    long long ns = 0;
+    copy_to_host(&ns, longest.get(), sizeof ns);
+    return static_cast<double>(ns) / kNsPerMs;
   }
 
   std::string restore_limits() override {
@@ -286,25 +280,6 @@ class cuda_backend final : public backend {
     return value;
   }
 
-  // Copies `numbers` to the device, calls enqueue(device pointer), and returns their new values.
-  template <class T, class Enqueue>
-  std::vector<T> on_device(std::vector<T> numbers, const char* doing, const Enqueue& enqueue) {
-    const std::size_t bytes = numbers.size() * sizeof(T);
-    if (bytes > scratch_bytes_) {
-      check(cudaFree(scratch_), "cudaFree");
-      scratch_bytes_ = 0;
-      check(cudaMalloc(&scratch_, bytes), "cudaMalloc");
-      scratch_bytes_ = bytes;
-    }
-    check(cudaMemcpyAsync(scratch_, numbers.data(), bytes, cudaMemcpyDefault, stream_),
-          "cudaMemcpy");
-    check(enqueue(static_cast<T*>(scratch_)), doing);
-    check(cudaMemcpyAsync(numbers.data(), scratch_, bytes, cudaMemcpyDefault, stream_),
-          "cudaMemcpy");
-    synchronize();
-    return numbers;
-  }
-
   bool has_persisting_lines_ = false;        // since compute capability 8.0
   std::map<cudaLimit, std::size_t> limits_;  // initial values
   cudaStream_t stream_ = nullptr;
@@ -316,8 +291,7 @@ class cuda_backend final : public backend {
   cudaEvent_t start_ = nullptr, stop_ = nullptr, others_ = nullptr;
   std::vector<cudaEvent_t> laps_;  // repeat()'s
   std::optional<cuda::exclusive_fill> numbers_;
-  void* scratch_ = nullptr;
-  std::size_t scratch_bytes_ = 0;
+  std::optional<cuda::change_search> changes_;
 };
 
 }  // namespace

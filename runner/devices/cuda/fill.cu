@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace kzoo::devices::cuda {
 namespace {
@@ -32,19 +33,34 @@ __global__ void fill_row_kernel(void* buffer, data::matrix x, std::int64_t row) 
     fill_word(buffer, x, data::index_of(x, row, col));
 }
 
+__device__ const filled_buffer& buffer_of(const filled_buffer& x) { return x; }
+__device__ const filled_buffer& buffer_of(const change_search::entry& x) { return x.buffer; }
+
+// Calls visit(item, team, its type and content as constants) for each item with a buffer. Small
+// buffers are visited side by side.
+template <class Item, class Visit>
+__device__ void visit_each(Item* items, int count, team mine, const Visit& visit) {
+  for (int i = 0; i < count; ++i) {
+    const data::matrix& x = buffer_of(items[i]).spec;
+    with_fixed(x, [&](auto fixed) { visit(items[i], mine, fixed); });
+    mine.number = (mine.number + mine.count - tiles_of(x) % mine.count) % mine.count;
+  }
+}
+
 template <class Fixed>
-__global__ void find_changes_kernel(const void* buffer, data::matrix any, bool elements_may_change,
-                                    data::changes* found) {
-  const data::matrix x = Fixed::of(any);
+__device__ void find_changes(const filled_buffer& in, const team& mine, data::changes* found) {
+  const data::matrix x = Fixed::of(in.spec);
+  const void* const buffer = in.words;
   constexpr counter kNone = ~counter{0};  // -1, as data::changes has it
   counter inside = 0, outside = 0, first_inside = kNone, first_outside = kNone;
-  for_each_word(x, team_of_block(), [&](std::int64_t index, std::int64_t row) {
-    if (row >= 0 && elements_may_change) return;
+  const auto compare = [&](std::int64_t index, std::int64_t row) {
+    if (row >= 0 && in.elements_may_change) return;
     if (word_at(buffer, x, index) == original(x, index, row)) return;
     ++(row >= 0 ? inside : outside);
     counter& first = row >= 0 ? first_inside : first_outside;
     first = min(first, static_cast<counter>(index));
-  });
+  };
+  for_each_word(x, mine, compare, in.elements_may_change);
   // One atomic per word would take milliseconds where a kernel has written all of a buffer.
   const auto add = [](std::int64_t& all, std::int64_t& first_of_all, counter count, counter first) {
     count = warp_sum(count);
@@ -55,6 +71,13 @@ __global__ void find_changes_kernel(const void* buffer, data::matrix any, bool e
   };
   add(found->inside, found->first_inside, inside, first_inside);
   add(found->outside, found->first_outside, outside, first_outside);
+}
+
+__global__ void find_changes_kernel(change_search::entry* all, int count) {
+  visit_each(all, count, team_of_block(),
+             [](change_search::entry& each, const team& mine, auto fixed) {
+               find_changes<decltype(fixed)>(each.buffer, mine, &each.found);
+             });
 }
 
 // Keeps the stream busy until the host sets *open, for at most about `most` nanoseconds.
@@ -90,13 +113,39 @@ cudaError_t enqueue_fill_row(void* buffer, const data::matrix& x, std::int64_t r
   return cudaGetLastError();
 }
 
-cudaError_t enqueue_find_changes(const filled_buffer& buffer, data::changes* found,
-                                 cudaStream_t stream) {
-  with_fixed(buffer.spec, [&]<class Fixed>(Fixed) {
-    find_changes_kernel<Fixed><<<kBlocks, kThreads, 0, stream>>>(buffer.words, buffer.spec,
-                                                                 buffer.elements_may_change, found);
-  });
-  return cudaGetLastError();
+change_search::change_search() {
+  constexpr std::size_t kUsual = 64;
+  grow(kUsual);
+}
+
+void change_search::grow(std::size_t count) {
+  if (count <= capacity_) return;
+  check(cudaFree(std::exchange(on_device_, nullptr)), "cudaFree");
+  check(cudaFreeHost(std::exchange(on_host_, nullptr)), "cudaFreeHost");
+  capacity_ = 0;
+  const std::size_t bytes = count * sizeof(entry);
+  check(cudaMalloc(reinterpret_cast<void**>(&on_device_), bytes),
+        "cudaMalloc for comparing buffers");
+  check(cudaHostAlloc(reinterpret_cast<void**>(&on_host_), bytes, cudaHostAllocDefault),
+        "cudaHostAlloc");
+  capacity_ = count;
+}
+
+void change_search::enqueue(std::span<const filled_buffer> buffers, cudaStream_t stream) {
+  grow(buffers.size());
+  count_ = buffers.size();
+  for (std::size_t i = 0; i < count_; ++i) on_host_[i] = {buffers[i], {}};
+  const std::size_t bytes = count_ * sizeof(entry);
+  check(cudaMemcpyAsync(on_device_, on_host_, bytes, cudaMemcpyDefault, stream), "cudaMemcpy");
+  find_changes_kernel<<<kBlocks, kThreads, 0, stream>>>(on_device_, static_cast<int>(count_));
+  check(cudaGetLastError(), "comparing buffers");
+  check(cudaMemcpyAsync(on_host_, on_device_, bytes, cudaMemcpyDefault, stream), "cudaMemcpy");
+}
+
+std::vector<data::changes> change_search::found() const {
+  std::vector<data::changes> all;
+  for (std::size_t i = 0; i < count_; ++i) all.push_back(on_host_[i].found);
+  return all;
 }
 
 cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
@@ -187,15 +236,12 @@ __device__ void meet(unsigned* here, unsigned blocks) {
 }
 
 __device__ void fill_all(const fill_job& job, const turn& mine) {
-  team at{mine.number * kTeams + threadIdx.x / team::kThreads, std::int64_t(mine.count) * kTeams,
-          static_cast<int>(threadIdx.x % team::kThreads)};
-  for (int i = 0; i < job.count; ++i) {
-    void* const words = const_cast<void*>(job.buffers[i].words);
-    const data::matrix& x = job.buffers[i].spec;
-    with_fixed(x, [&]<class Fixed>(Fixed) { fill_words<Fixed>(words, x, at); });
-    // Small matrices are written side by side.
-    at.number = (at.number + at.count - tiles_of(x) % at.count) % at.count;
-  }
+  const team all{mine.number * kTeams + threadIdx.x / team::kThreads,
+                 std::int64_t(mine.count) * kTeams, static_cast<int>(threadIdx.x % team::kThreads)};
+  visit_each(job.buffers, job.count, all,
+             [](const filled_buffer& each, const team& at, auto fixed) {
+               fill_words<decltype(fixed)>(each.words, each.spec, at);
+             });
 }
 
 // The memory holds zeros, so the store never happens; it only keeps the loads.

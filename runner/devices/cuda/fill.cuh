@@ -78,32 +78,52 @@ __device__ inline team team_of_block() {
   return {blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x)};
 }
 
-// Teams take turns at tiles of kTileRows rows, one column per thread: no index division.
-constexpr int kTileRows = 16;
+// Teams take turns at tiles of kTileWords words per thread, without an index division for each: of
+// a column each, or of a single row every kThreads-th.
+constexpr int kTileWords = 16;
+constexpr bool is_row(const data::matrix& x) { return x.rows == 1; }
 constexpr std::int64_t tiles_across(const data::matrix& x) {
-  return (x.ld + team::kThreads - 1) / team::kThreads;
+  const std::int64_t columns = is_row(x) ? team::kThreads * kTileWords : team::kThreads;
+  return (x.ld + columns - 1) / columns;
 }
 constexpr std::int64_t tiles_down(const data::matrix& x) {
-  return (x.rows + kTileRows - 1) / kTileRows;
+  return (x.rows + kTileWords - 1) / kTileWords;
 }
 constexpr std::int64_t tiles_of(const data::matrix& x) {
   return x.count * tiles_down(x) * tiles_across(x);
 }
 
-// Calls body(index, row) for all words of a buffer; row -1 outside the elements.
+// Calls body(index, row) for the words of a tile; row -1 outside the elements.
 template <class Body>
-__device__ void for_each_word(const data::matrix& x, const team& mine, const Body& body) {
+__device__ void for_each_in_tile(const data::matrix& x, std::int64_t tile, int thread,
+                                 const Body& body) {
   const std::int64_t across = tiles_across(x), down = tiles_down(x);
-  for (std::int64_t tile = mine.number; tile < x.count * down * across; tile += mine.count) {
-    const std::int64_t product = tile / across / down;
-    const std::int64_t first = tile / across % down * kTileRows;  // row within the matrix
-    const std::int64_t col = tile % across * team::kThreads + mine.thread;
-    if (col >= x.ld) continue;
-    const int rows = static_cast<int>(min(std::int64_t{kTileRows}, x.rows - first));
-    const std::int64_t index = data::kRedzone + product * x.stride + first * x.ld + col;
-    const std::int64_t row = product * x.rows + first;
-    for (int r = 0; r < rows; ++r) body(index + r * x.ld, col < x.cols ? row + r : -1);
+  const std::int64_t product = tile / across / down;
+  std::int64_t row = tile / across % down * kTileWords;  // within the matrix
+  std::int64_t col = tile % across * team::kThreads * (is_row(x) ? kTileWords : 1) + thread;
+  if (col >= x.ld) return;
+  const std::int64_t left =
+      is_row(x) ? (x.ld - col + team::kThreads - 1) / team::kThreads : x.rows - row;
+  const int words = static_cast<int>(min(std::int64_t{kTileWords}, left));
+  const std::int64_t down_by = is_row(x) ? 0 : 1, across_by = is_row(x) ? team::kThreads : 0;
+  std::int64_t index = data::kRedzone + product * x.stride + row * x.ld + col;
+  row += product * x.rows;
+  for (int i = 0; i < words; ++i) {
+    body(index, col < x.cols ? row : -1);
+    index += down_by * x.ld + across_by;
+    row += down_by;
+    col += across_by;
   }
+}
+
+// Calls body(index, row) for all words of a buffer, or for those outside the elements alone; their
+// row is -1.
+template <class Body>
+__device__ void for_each_word(const data::matrix& x, const team& mine, const Body& body,
+                              bool only_outside = false) {
+  if (!only_outside || x.cols < x.ld)
+    for (std::int64_t tile = mine.number; tile < tiles_of(x); tile += mine.count)
+      for_each_in_tile(x, tile, mine.thread, body);
   const std::int64_t thread = mine.number * team::kThreads + mine.thread;
   const std::int64_t threads = mine.count * team::kThreads;
   const std::int64_t gap = x.count == 1 ? 0 : x.stride - x.rows * x.ld;  // between two matrices

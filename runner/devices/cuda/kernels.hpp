@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace kzoo::timing {
 struct clock_stamp;
@@ -23,9 +24,6 @@ cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t strea
 // Fills the elements of one row.
 cudaError_t enqueue_fill_row(void* buffer, const data::matrix& x, std::int64_t row,
                              cudaStream_t stream);
-// Adds the changed words to *found. First indices compare as unsigned, so that -1 is the largest.
-cudaError_t enqueue_find_changes(const filled_buffer& buffer, data::changes* found,
-                                 cudaStream_t stream);
 // Holds the stream until the host stores `ticket` in *open (mapped), or for about `most_ns`.
 cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
                          cudaStream_t stream);
@@ -62,6 +60,30 @@ class exclusive_fill {
   volatile unsigned* blocks_begun_ = nullptr;  // in host memory, mapped to the device
   void* flushed_ = nullptr;
   std::size_t flushed_bytes_ = 0;
+};
+
+// Compares buffers with what fill() wrote, all in one kernel.
+//
+// For the current device. Its memory grows with the number of buffers and is never freed.
+class change_search {
+ public:
+  struct entry {
+    filled_buffer buffer;
+    data::changes found;  // first indices compare as unsigned, so that -1 is the largest
+  };
+
+  // The functions throw failure.
+  change_search();
+  // Enqueues the comparison and its copy to the host.
+  void enqueue(std::span<const filled_buffer> buffers, cudaStream_t stream);
+  // Changes in each buffer, once the stream has done its work.
+  std::vector<data::changes> found() const;
+
+ private:
+  void grow(std::size_t count);
+
+  entry *on_device_ = nullptr, *on_host_ = nullptr;  // the host's is pinned
+  std::size_t capacity_ = 0, count_ = 0;
 };
 
 // Measures the SM clock: before and after some work, each SM reads its cycle counter and the GPU's
