@@ -39,11 +39,6 @@ namespace {
 using nlohmann::json;
 using results::document;
 
-// Adds the cell of a line to the problem's finished cells.
-void add_line(std::vector<results::cell>& finished, const json& line, std::size_t problem) {
-  finished.push_back(storage::read_line(line, problem, finished, "a message from a rank"));
-}
-
 struct rank {
   std::string device;
   process::output_log log{};
