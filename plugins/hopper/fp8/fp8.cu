@@ -17,6 +17,7 @@ template <int BN, int Stages, int ClusterM, bool ManyTiles, int CPanels>
 struct tiling : persistent::clustered<128, BN, Stages, ClusterM, 1, ManyTiles, 128> {
   static constexpr bool kDeferred = false;
   static constexpr int kCPanels = CPanels;
+  static constexpr bool kFloatsByTma = true;
 
   template <class G, class Release, class Meanwhile>
   static __device__ __forceinline__ void consume(const typename G::a_type* stages,

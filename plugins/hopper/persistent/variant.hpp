@@ -103,7 +103,7 @@ class variant : public wgmma::hopper_variant {
 
  private:
   template <class G>
-  static constexpr bool kCanStoreByTma = sizeof(typename G::c_type) == 2;
+  static constexpr bool kCanStoreByTma = tma_store::kByTma<typename G::c_type, Tile>;
   // The product with operands that TMA can address, and the launch that copies them there.
   template <class G>
   G with_copies(const G& g, unsigned char* to, kzoo::stream_t stream, bool& copied) const {

@@ -1,6 +1,6 @@
 #pragma once
-// C by TMA: accumulators are rounded, go to shared memory in rows, a panel of 64 columns at a time,
-// and leave from there while something else is computed.
+// C by TMA: accumulators are rounded, go to shared memory in rows, a panel of 128 bytes per row at
+// a time, and leave from there while something else is computed.
 
 #include <kzoo/mma.hpp>
 #include <kzoo/tma.hpp>
@@ -10,38 +10,41 @@
 
 namespace tma_store {
 
+// Whether a C of elements T leaves by TMA: one of 16-bit elements does, one of floats if the tile
+// says so.
+template <class T, class Tile>
+inline constexpr bool kByTma = sizeof(T) == 2 || requires {
+  requires Tile::kFloatsByTma;
+};
+
 // A panel of C, 64 rows of 128 bytes, and the panels that a warpgroup has in shared memory, used in
-// turn. Only a C of 16-bit elements leaves by TMA.
+// turn.
 template <class T>
 using c_panel = kzoo::swizzled_tile<T, 64, 128 / sizeof(T)>;
 template <class T, class Tile>
 struct c_panel_buffers {
-  static constexpr int kCount = sizeof(T) == 2 ? Tile::kCPanels : 0;
+  static constexpr int kCount = kByTma<T, Tile> ? Tile::kCPanels : 0;
   static constexpr int kElements = kCount * c_panel<T>::kElements;
   static constexpr std::size_t kBytes = kElements * sizeof(T);
 };
 
-// Two values, rounded, in one register.
-template <class T>
-__device__ __forceinline__ unsigned pack(float x, float y) {
-  const T both[2] = {T(x), T(y)};
-  unsigned word = 0;
-  memcpy(&word, both, sizeof word);
-  return word;
-}
-
-// A warpgroup's finished part of C, 64 rows of kCols columns, rounded: half as many registers as
-// the accumulators had, which are free for the next tile.
+// A warpgroup's finished part of C, 64 rows of kCols columns, rounded. Of 16-bit elements two are
+// in a register: half as many as the accumulators had, which are free for the next tile.
 template <class T, int kCols>
 struct rounded_accumulators {
-  static constexpr int kPanels = kCols / 64, kWords = kCols / 4, kPanelWords = kWords / kPanels;
+  static constexpr int kPanelCols = c_panel<T>::kCols, kPanels = kCols / kPanelCols;
+  static constexpr int kOfWord = sizeof(unsigned) / sizeof(T);  // elements
+  static constexpr int kWords = kCols / 2 / kOfWord, kPanelWords = kWords / kPanels;
   unsigned words[kWords];
   int row, col;  // of C
 
   __device__ __forceinline__ void round(int panel, const float (&acc)[kCols / 2], float alpha) {
 #pragma unroll
     for (int i = panel * kPanelWords; i < (panel + 1) * kPanelWords; ++i) {
-      words[i] = pack<T>(alpha * acc[2 * i], alpha * acc[2 * i + 1]);
+      T elements[kOfWord];
+#pragma unroll
+      for (int j = 0; j < kOfWord; ++j) elements[j] = T(alpha * acc[kOfWord * i + j]);
+      memcpy(&words[i], elements, sizeof words[i]);
     }
   }
 
@@ -52,7 +55,7 @@ struct rounded_accumulators {
                                         T* buffers, int warpgroup) const {
     store<kBuffers>(panel, buffers, warpgroup, [&](const T* buffer, int thread) {
       if (thread == 0) {
-        kzoo::tma_store(map, buffer, row, col + panel * 64);
+        kzoo::tma_store(map, buffer, row, col + panel * kPanelCols);
         kzoo::tma_store_commit();
       }
     });
@@ -64,26 +67,42 @@ struct rounded_accumulators {
   template <int kBuffers, class Leave>
   __device__ __forceinline__ void store(int panel, T* buffers, int warpgroup, Leave leave) const {
     T* buffer = buffers + panel % kBuffers * c_panel<T>::kElements;
-    const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
-    // Of 16 rows x 16 columns a lane has four words, one of each 8 x 8 matrix:
-    //
-    //     columns     0-7        8-15        rows of   lanes that point to them
-    //     rows 0-7    matrix 0   matrix 2    0, 2      0-7, 16-23
-    //     rows 8-15   matrix 1   matrix 3    1, 3      8-15, 24-31
-    const int to_row = thread / 32 * 16 + lane % 16, right = lane / 16 * 8;
+    const int thread = threadIdx.x % kzoo::kWarpgroup;
     if (thread == 0) kzoo::tma_store_wait_read<kBuffers - 1>();
     // The buffer may be overwritten. (Barrier 0 is that of __syncthreads().)
     kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);
+    const int first = thread / 32 * 16, lane = thread % 32;  // the warp's first row
 #pragma unroll
-    for (int x = 0; x < 64; x += 16) {
-      unsigned four[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) four[i] = words[panel * kPanelWords + x / 4 + i];
-      kzoo::stmatrix(buffer + c_panel<T>::offset(to_row, x + right), four);
+    for (int i = 0; i < kPanelWords; i += 4) {
+      const unsigned* const from = words + panel * kPanelWords + i;
+      if constexpr (sizeof(T) == 2) {
+        write_16_bit(buffer, first, lane, 4 * i, from);
+      } else {
+        write_32_bit(buffer, first, lane, 2 * i, from);
+      }
     }
     kzoo::fence_async_proxy();
     kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the panel is complete
     leave(buffer, thread);
+  }
+
+ private:
+  // Of 16 rows x 16 columns a lane has four words, one of each 8 x 8 matrix:
+  //
+  //     columns     0-7        8-15        rows of   lanes that point to them
+  //     rows 0-7    matrix 0   matrix 2    0, 2      0-7, 16-23
+  //     rows 8-15   matrix 1   matrix 3    1, 3      8-15, 24-31
+  static __device__ __forceinline__ void write_16_bit(T* buffer, int row0, int lane, int col0,
+                                                      const unsigned* from) {
+    const unsigned four[4] = {from[0], from[1], from[2], from[3]};
+    kzoo::stmatrix(buffer + c_panel<T>::offset(row0 + lane % 16, col0 + lane / 16 * 8), four);
+  }
+  // Of 16 rows x 8 columns a lane has two neighbours in each half of the rows.
+  static __device__ __forceinline__ void write_32_bit(T* buffer, int row0, int lane, int col0,
+                                                      const unsigned* from) {
+    T* const to = buffer + c_panel<T>::offset(row0 + lane / 4, col0 + lane % 4 * 2);
+    *reinterpret_cast<uint2*>(to) = make_uint2(from[0], from[1]);
+    *reinterpret_cast<uint2*>(to + 8 * c_panel<T>::kCols) = make_uint2(from[2], from[3]);
   }
 };
 
