@@ -1,6 +1,6 @@
 #pragma once
-// persistent's kernel, with scales beside each stage, and consumers that multiply the next tile of
-// C while they store one.
+// persistent's kernel, with scales beside each stage, a producer for them, and consumers that
+// multiply the next tile of C while they store one.
 
 #include <hopper/persistent/kernel.hpp>
 
@@ -8,7 +8,6 @@
 
 namespace fp8_scaled {
 
-using hopper::registers;
 using persistent::assignment;
 using persistent::partial_sums;
 using persistent::schedule;
@@ -18,6 +17,10 @@ using tma_store::c_panel;
 using tma_store::c_panel_buffers;
 using warp_specialized::kBlockThreads;
 using wgmma::smem_layout;
+
+// Registers of a thread, where they move: persistent's 24 are too few for two producers, whose
+// loops then wait for spills.
+inline constexpr int kProducerRegisters = 40, kConsumerRegisters = 232;
 
 inline constexpr int kWarpsOfGroup = kzoo::kWarpgroup / 32;
 
@@ -74,7 +77,6 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
     kernel(const __grid_constant__ typename persistent::parts<G, Tile>::maps maps,
            const __grid_constant__ kzoo::tensor_map<c_panel<typename G::c_type>> map_c, G g,
            store_by how, schedule<Tile> work, partial_sums<Tile> sums, soft_barriers<Tile> soft) {
-  constexpr int kReady = 15;  // number of the named barrier for "the mbarriers are initialised"
   using panels = c_panel_buffers<typename G::c_type, Tile>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   auto* buffers =
@@ -86,21 +88,21 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
   const bool producer = threadIdx.x == Tile::kThreads;
   if (producer) {
     maps.prefetch();
-    sync.init(Tile::kWarpgroups * kWarpsOfGroup);
+    sync.init(Tile::kWarpgroups * kWarpsOfGroup, 2);
   }
+  __syncthreads();
 
   if (warpgroup == Tile::kWarpgroups) {
-    __syncwarp();
-    kzoo::named_barrier_arrive<kBlockThreads<Tile>>(kReady);
-    if constexpr (registers<Tile>::kReallocate)
-      kzoo::release_registers<registers<Tile>::kProducer>();
+    if constexpr (hopper::registers<Tile>::kReallocate)
+      kzoo::release_registers<kProducerRegisters>();
     if (producer) {
-      persistent::produce<G, Tile>(maps, work, soft, stages, sync, scale_loads<G, Tile>{g, scales});
+      persistent::produce<G, Tile>(maps, work, soft, stages, sync);
+    } else if (threadIdx.x == Tile::kThreads + 32) {  // of another warp
+      produce_scales(g, work, scales, sync);
     }
   } else {
-    kzoo::named_barrier<kBlockThreads<Tile>>(kReady);
-    if constexpr (registers<Tile>::kReallocate)
-      kzoo::request_registers<registers<Tile>::kConsumer>();
+    if constexpr (hopper::registers<Tile>::kReallocate)
+      kzoo::request_registers<kConsumerRegisters>();
     consume<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, stages, scales,
                              buffers + warpgroup * panels::kElements, sync);
   }

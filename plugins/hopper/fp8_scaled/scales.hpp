@@ -1,11 +1,12 @@
 #pragma once
-// The scales of a k tile, which is as deep as a block of scales: the producer copies them beside
-// the tile's stage, a consumer multiplies the tile's products by them.
+// The scales of a k tile, which is as deep as a block of scales: a producer of their own copies
+// them beside the tile's stage, a consumer multiplies the tile's products by them.
 
 #include <hopper/common/stream_k_schedule.hpp>
 #include <kzoo/block_scales.hpp>
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
+#include <tensor_cores/common/producer_consumer.hpp>
 
 namespace fp8_scaled {
 
@@ -20,40 +21,39 @@ struct alignas(16) stage_scales {
   float cols[kColBlocks][4];
 };
 
-// The producer's part.
+// One thread, beside the producer of k tiles: the scales of each into its stage.
 template <class G, class Tile>
-struct scale_loads {
-  const G& g;
-  stage_scales<Tile>* stages;
-
-  __device__ __forceinline__ unsigned bytes(const persistent::assignment& c) const {
-    return row_bytes(c) + sizeof(float4) * col_blocks(c);
-  }
-  __device__ __forceinline__ void load(const persistent::assignment& c, int k_tile, int stage,
-                                       kzoo::mbarrier& full) const {
-    stage_scales<Tile>& to = stages[stage];
-    const kzoo::matrix_scales &a = g.scales_a, &b = g.scales_b;
-    if (const unsigned bytes = row_bytes(c); bytes > 0)
-      kzoo::bulk_load(a.scales + k_tile * a.ld + c.row, to.rows, bytes, full);
+__device__ __forceinline__ void produce_scales(const G& g, const persistent::schedule<Tile>& work,
+                                               stage_scales<Tile>* stages,
+                                               warp_specialized::barriers<Tile::kStages>& sync) {
+  constexpr int kColBlocks = stage_scales<Tile>::kColBlocks;
+  warp_specialized::pipeline_state<Tile::kStages> state;
+  const int turns = work.turns();
+  for (int turn = 0; turn < turns; ++turn) {
+    const persistent::assignment c = work.at(turn);
+    // Of the tile's rows in A, and its blocks of columns in B; up to three rows after the last one
+    // are padding between rows of scales.
+    const int row_vec4s = max(min(kzoo::ceil_div(g.m - c.row, 4), Tile::kBM / 4), 0);
+    const int col_blocks = max(min(kzoo::ceil_div(g.n, kBlock) - c.col / kBlock, kColBlocks), 0);
+    const unsigned row_bytes = sizeof(float4) * row_vec4s, col_bytes = sizeof(float4) * col_blocks;
+    const float* const rows = g.scales_a.scales + c.row;
+    const float* const cols = g.scales_b.scales + c.col / kBlock * g.scales_b.ld;
+    for (int i = 0; i < c.count(); ++i, state.advance()) {
+      const int k_tile = c.k_tile(i);
+      stage_scales<Tile>& to = stages[state.stage];
+      kzoo::mbarrier& full = sync.full[state.stage];
+      sync.empty[state.stage].wait(state.parity ^ 1);
+      full.arrive_and_expect(row_bytes + col_bytes);
+      if (row_bytes > 0) kzoo::bulk_load(rows + k_tile * g.scales_a.ld, to.rows, row_bytes, full);
 #pragma unroll
-    for (int i = 0; i < stage_scales<Tile>::kColBlocks; ++i) {
-      if (i >= col_blocks(c)) break;
-      kzoo::bulk_load(b.scales + (c.col / kBlock + i) * b.ld + k_tile / 4 * 4, to.cols[i],
-                      sizeof(float4), full);
+      for (int block = 0; block < kColBlocks; ++block) {
+        if (block >= col_blocks) break;
+        kzoo::bulk_load(cols + block * g.scales_b.ld + k_tile / 4 * 4, to.cols[block],
+                        sizeof(float4), full);
+      }
     }
   }
-
- private:
-  // Rows of the tile that are in A; up to three after the last one are padding between rows of
-  // scales.
-  __device__ __forceinline__ unsigned row_bytes(const persistent::assignment& c) const {
-    return sizeof(float4) * max(min(kzoo::ceil_div(g.m - c.row, 4), Tile::kBM / 4), 0);
-  }
-  __device__ __forceinline__ int col_blocks(const persistent::assignment& c) const {
-    return max(min(kzoo::ceil_div(g.n, kBlock) - c.col / kBlock, stage_scales<Tile>::kColBlocks),
-               0);
-  }
-};
+}
 
 // What a thread multiplies its accumulators by: in each of its two rows, for every 64 columns.
 template <class Tile>

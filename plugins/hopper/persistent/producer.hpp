@@ -13,19 +13,11 @@ namespace persistent {
 using clusters::load_part;
 using clusters::parts;
 
-// What a stage has beside k tiles of A and B: nothing. (fp8_scaled has scales.)
-struct nothing_more {
-  static __device__ __forceinline__ unsigned bytes(const assignment&) { return 0; }
-  static __device__ __forceinline__ void load(const assignment&, int /*k_tile*/, int /*stage*/,
-                                              kzoo::mbarrier& /*full*/) {}
-};
-
-template <class G, class Tile, class More = nothing_more>
+template <class G, class Tile>
 __device__ __forceinline__ void produce(const typename parts<G, Tile>::maps& maps,
                                         const schedule<Tile>& work, const soft_barriers<Tile>& soft,
                                         typename G::a_type* stages,
-                                        warp_specialized::barriers<Tile::kStages>& sync,
-                                        const More& more = {}) {
+                                        warp_specialized::barriers<Tile::kStages>& sync) {
   using Smem = wgmma::smem_layout<G, Tile>;
   using a_part = typename parts<G, Tile>::a_part;
   using b_part = typename parts<G, Tile>::b_part;
@@ -45,12 +37,11 @@ __device__ __forceinline__ void produce(const typename parts<G, Tile>::maps& map
         if (c.shared_tile < 0) soft.wait(done++, work.clusters);
       }
       sync.empty[state.stage].wait(state.parity ^ 1);
-      full.arrive_and_expect(Smem::kStageBytes + more.bytes(c));  // from both blocks
+      full.arrive_and_expect(Smem::kStageBytes);  // from both blocks
       load_part<a_part, (Tile::kClusterN > 1), Tile::kCluster>(maps.a, a_stages + stage,
                                                                c.row + a_mn, k, full);
       load_part<b_part, (Tile::kClusterM > 1), Tile::kCluster>(maps.b, b_stages + stage,
                                                                c.col + b_mn, k, full);
-      more.load(c, c.k_tile(i), state.stage, full);
     }
   }
 }

@@ -15,10 +15,11 @@ template <int kStages>
 struct barriers {
   kzoo::mbarrier full[kStages], empty[kStages];
 
-  // One thread calls this. `consumers`: warpgroups that read a stage.
-  __device__ __forceinline__ void init(unsigned consumers) {
+  // One thread calls this. `consumers`: warpgroups that read a stage. `producers`: threads that
+  // fill it.
+  __device__ __forceinline__ void init(unsigned consumers, unsigned producers = 1) {
     for (int stage = 0; stage < kStages; ++stage) {
-      full[stage].init(1);
+      full[stage].init(producers);
       empty[stage].init(consumers);
     }
     kzoo::fence_mbarrier_init();
