@@ -28,7 +28,9 @@ struct tiling {
   static constexpr int kSlices = Slices, kStages = Stages, kBlocksPerSm = BlocksPerSm;
   static constexpr int kSliceThreads = BM / TM * (BN / TN), kThreads = kSliceThreads * Slices;
   static constexpr int kSliceK = BK / Slices, kUnrolled = Unrolled;  // steps along K
-  static constexpr int kThreadsX = BN / TN, kThreadsY = BM / TM;     // of a slice
+  // Steps past K, where they are many. Otherwise a constant number of steps is faster.
+  static constexpr bool kLeavesOut = Slices == 1 && kSliceK > kUnrolled;
+  static constexpr int kThreadsX = BN / TN, kThreadsY = BM / TM;  // of a slice
   // Padded so that neither writing k by k nor reading 16 bytes meets in a bank.
   static constexpr int kStrideA = BM + 4, kStrideB = BN + 4;
   static constexpr int kStage = BK * (kStrideA + kStrideB);  // floats
@@ -166,8 +168,10 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     const float* a_at = a_tile + reading * Tile::kStage;
     const float* b_at = b_tile + reading * Tile::kStage;
     reading = reading == kAhead ? 0 : reading + 1;
+    const int steps =
+        Tile::kLeavesOut ? min(Tile::kBK, end - k0 - k_tile * Tile::kBK) : Tile::kSliceK;
 #pragma unroll 1
-    for (int k = 0; k < Tile::kSliceK; k += Tile::kUnrolled) {
+    for (int k = 0; k < steps; k += Tile::kUnrolled) {
 #pragma unroll
       for (int j = 0; j < Tile::kUnrolled; ++j) {
         float of_a[Tile::kTM], of_b[Tile::kTN];
