@@ -19,6 +19,7 @@ namespace fast_fp32 {
 enum class copies {
   whole,     // 16 bytes; untested: K is a multiple of BK, and no line of these is past an edge
   vectors,   // 16 bytes
+  pairs,     // 8 bytes
   elements,  // 4 bytes
 };
 
@@ -85,7 +86,8 @@ class transposing_copies {
 // 16 bytes at a time, where its rows are aligned to that.
 template <class Layout, int kSide, int kBK, int kThreads, copies kCopies>
 class straight_copies {
-  static constexpr int kWidth = kCopies == copies::elements ? 1 : 4, kPerRow = kSide / kWidth;
+  static constexpr int kWidth = kCopies == copies::elements ? 1 : kCopies == copies::pairs ? 2 : 4;
+  static constexpr int kPerRow = kSide / kWidth;
   static constexpr int kAcross = kPerRow < kThreads ? kPerRow : kThreads;
   static constexpr int kRows = kThreads / kAcross, kStepCols = kAcross * kWidth;
   static constexpr int kRowIterations = kBK / kRows, kColIterations = kSide / kStepCols;
@@ -160,6 +162,11 @@ class async_copies {
     } else {
       b_.copy(i - a_type::kCount, stage + Tile::Layout::kSize, read);
     }
+  }
+
+  // Steps of k tile `first` that are before the beginning of K.
+  __device__ __forceinline__ int missing(int first) const {
+    return kTested && first == 0 ? missing_ : 0;
   }
 
   // All copies of the next k tile. Where there is none (has_tile is false), zeros are written, or

@@ -25,15 +25,16 @@ struct architecture {
   double fixup_us;              // from a block's last FMA to a sum of parts, stored
   double part_us;            // at least, for the parts that a block reads at a time to add them up
   double part_bytes_per_us;  // as it reads them
+  double apart_us, apart_bytes_per_us;  // the same in a second launch, by all SMs
 
   // Of the FMAs that an SM could do, those that a tile's main loop reaches with enough warps.
-  std::array<double, 11> tile_efficiency;  // in the order of tiles.hpp
+  std::array<double, 12> tile_efficiency;  // in the order of tiles.hpp
   double pipelined_efficiency;
-  std::array<double, 11> alone;   // times this, where an SM has one block and could have more
-  std::array<double, 11> ragged;  // times this, where an operand is copied 4 bytes at a time
+  std::array<double, 12> alone;   // times this, where an SM has one block and could have more
+  std::array<double, 12> ragged;  // times this, where an operand is copied 4 bytes at a time
   double stored_bytes_per_us;     // of C, by an SM
   // Elements of C that an SM stores one by one.
-  std::array<double, 11> elements_per_us;
+  std::array<double, 12> elements_per_us;
 
   // An SM's time for 2 KB of skinny's large operand, with 1, 4, 8 and 16 rows: in strips, and
   // along K.
@@ -60,36 +61,39 @@ struct architecture {
 
 // Measured on an H200: cycles, L2, DRAM (peaks). Fitted to times of candidates on H200s, first
 // 13000 on 460 problems, then, near the constants of that fit, 7400 on 200 that were drawn at
-// random: what blocks of tiles take beside FMAs, copies, skinny, rolled, the general kernel. From
-// times of split_fp16: its constants.
+// random, then 9800 on 400 others: what blocks of tiles take beside FMAs, copies, skinny, rolled,
+// the general kernel. From times of split_fp16: its constants.
 inline constexpr architecture kHopper{
     .compute_capability = 90,
     .cycles_per_us = 1980,
     .fmas_per_cycle = 128,
     .l2_bytes_per_us = 5.5e6,
     .dram_bytes_per_us = 4.6e6,
-    .a_bytes_per_us = 1.87e6,
-    .a_again_bytes_per_us = 3.61e6,
+    .a_bytes_per_us = 1.81e6,
+    .a_again_bytes_per_us = 3.17e6,
     .copy_bytes_per_us = 3.5e6,
-    .copy_us = 1.98,
+    .copy_us = 1.63,
     .launch_us = 2.27,
-    .start_us = 3.27,
-    .wave_us = 1.41,
-    .fixup_us = 2.9,
-    .part_us = 0.938,
-    .part_bytes_per_us = 48.7e3,
-    .tile_efficiency = {0.789, 0.8, 0.759, 0.745, 0.655, 0.526, 0.77, 0.756, 0.683, 0.602, 0.666},
+    .start_us = 3.49,
+    .wave_us = 1.02,
+    .fixup_us = 2.85,
+    .part_us = 0.618,
+    .part_bytes_per_us = 32.5e3,
+    .apart_us = 4.94,
+    .apart_bytes_per_us = 3.78e6,
+    .tile_efficiency = {0.804, 0.809, 0.765, 0.745, 0.64, 0.526, 0.758, 0.77, 0.671, 0.631, 0.645,
+                        0.713},
     .pipelined_efficiency = 0.84,
-    .alone = {1, 0.485, 1, 0.871, 1, 0.985, 0.929, 0.695, 0.905, 0.812, 0.859},
-    .ragged = {0.962, 0.988, 0.984, 0.954, 0.951, 0.966, 0.984, 0.962, 1, 1, 0.952},
-    .stored_bytes_per_us = 36.3e3,
-    .elements_per_us = {9.85e3, 10.7e3, 12.4e3, 19.4e3, 133e3, 163e3, 14.7e3, 15.1e3, 32.4e3,
-                        44.8e3, 57.8e3},
-    .strips_us = {0.015, 0.0534, 0.0504, 0.0789},
-    .dots_us = {0.0402, 0.0673, 0.0492, 0.107},
-    .block_us = {0.0461, 0.00365, 0.439, 0.759},
+    .alone = {1, 0.407, 1, 0.934, 1, 0.94, 0.962, 0.911, 0.906, 0.707, 0.862, 0.85},
+    .ragged = {0.994, 0.999, 0.984, 0.976, 0.989, 0.966, 0.983, 0.984, 1, 0.981, 0.999, 0.941},
+    .stored_bytes_per_us = 37.9e3,
+    .elements_per_us = {12.7e3, 11.9e3, 7.97e+03, 9.59e3, 128e3, 164e3, 22e3, 29.7e3, 54.5e3,
+                        57.6e3, 34.5e3, 62.4e3},
+    .strips_us = {0.0365, 0.0444, 0.0475, 0.074},
+    .dots_us = {0.0527, 0.0639, 0.0492, 0.103},
+    .block_us = {0.0474, 0.00365, 0.424, 1.17},
     .ragged_stages = 1.53,
-    .stage_sums_us = {0.00337, 0.0746, 0.101, 0.151},
+    .stage_sums_us = {0.00341, 0.0659, 0.0783, 0.19},
     .beside_us = 1.49,
     .split_flops_per_us = 260e6,
     .split_pass_bytes_per_us = 3.7e6,
@@ -97,15 +101,15 @@ inline constexpr architecture kHopper{
     .split_share_us = 1.3,
     .split_stored_bytes_per_us = 1.4e6,
     .split_ragged_bytes_per_us = 0.45e6,
-    .rolled_us = {2.44, 2.06, 1.95, 2.62, 2.17},
-    .rolled_alone_us = {0.615, 0.597, 0.39, 0.507, 0.351},
-    .rolled_each_us = {0.505, 0.621, 0.337, 0.292, 0.145},
-    .rolled_wave_us = 1.02,
-    .rolled_fixup_us = 2.08,
-    .rolled_part_us = 0.129,
-    .general_us = 1.44,
-    .general_step_us = 0.613,
-    .general_block_us = 0.18};
+    .rolled_us = {2.22, 2.18, 2.08, 2.53, 2.36},
+    .rolled_alone_us = {0.657, 0.639, 0.402, 0.533, 0.353},
+    .rolled_each_us = {0.529, 0.638, 0.357, 0.31, 0.145},
+    .rolled_wave_us = 0.803,
+    .rolled_fixup_us = 2.03,
+    .rolled_part_us = 0.123,
+    .general_us = 1.54,
+    .general_step_us = 0.586,
+    .general_block_us = 0.187};
 
 // Of a device; nothing where there is none. GPUs of one architecture differ in their memory.
 inline std::optional<architecture> architecture_of(const kzoo_device& d) {

@@ -94,29 +94,23 @@ class tiled {
     const int m = g.m - beyond_.rows, n = g.n - beyond_.cols;
     kzoo_arguments beside = args;
     beside.workspace = static_cast<unsigned char*>(args.workspace) + copies_bytes_;
-    if constexpr (in_place<Tile>(kLayout)) {
-      if (copies_bytes_ == 0) {
-        tiles_.run_in_place(part_of(g, 0, m, 0, n), args);
-      } else {
-        tiles_.run(part_of(g, 0, m, 0, n), args, true);
-      }
+    if (copies_bytes_ == 0) {
+      tiles_.run_in_place(part_of(g, 0, m, 0, n), args);
     } else {
-      tiles_.run(part_of(g, 0, m, 0, n), args, true);
+      tiles_.run(part_of(g, 0, m, 0, n), args);
     }
     if (bottom_) bottom_->run(part_of(g, m, beyond_.rows, 0, g.n), beside, true);
     if (right_) right_->run(part_of(g, 0, m, n, beyond_.cols), beside, true);
   }
   template <kzoo::layout kLayout>
   void run_at_once(const kzoo::gemm_batch<float, kLayout>& all, const kzoo_arguments& args) const {
-    if constexpr (in_place<Tile>(kLayout)) tiles_.run_in_place(all, args);
+    tiles_.run_in_place(all, args);
   }
 
  private:
   static void prepare(kzoo::layout layout) {
     const auto if_it_is = [&]<kzoo::layout kLayout>() {
-      if constexpr (in_place<Tile>(kLayout)) {
-        if (layout == kLayout) split_k::product<Tile>::template prepare<kLayout>();
-      }
+      if (layout == kLayout) split_k::product<Tile>::template prepare<kLayout>();
     };
     [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
       (if_it_is.template operator()<kzoo::kLayouts[kIndex]>(), ...);
@@ -125,7 +119,7 @@ class tiled {
   }
 
   tiled(const choice& c, const repacked::packing& copies, const common::stream_k& work)
-      : beyond_(c.beyond), copies_bytes_(copies.bytes()), tiles_(copies, work) {}
+      : beyond_(c.beyond), copies_bytes_(copies.bytes()), tiles_(copies, work, true) {}
 
   edges beyond_;
   std::size_t copies_bytes_;

@@ -121,7 +121,7 @@ class model {
     const double alone = of_.alone[static_cast<std::size_t>(tile)];
     for (const bool packed : {false, true}) {
       const repacked::packing copies = packed ? all : repacked::packing();
-      if (packed ? !all.any() : !in_place<Tile>(layout_)) continue;
+      if (packed && !all.any()) continue;
       const operands read{.a_transposed = !packed && kzoo::is_a_transposed(layout_),
                           .b_transposed = !packed && kzoo::is_b_transposed(layout_)};
       const bool ragged = !packed && is_ragged(p);
@@ -198,14 +198,15 @@ class model {
                   int splits, double of_k_tile_us, double alone, double products = 1) const {
     const double tiles = work.tiles() * products, wave = double(Tile::kBlocksPerSm) * sms_;
     double fmas_us = 0, waves = 0, last = 0;  // blocks of an SM in the last wave
-    double k_tiles = work.k_tiles;            // of a block
-    if (splits == 0) {                        // an equal share for each SM
-      fmas_us = std::ceil(tiles * work.k_tiles / sms_) * of_k_tile_us;
+    // Of a block. Pairs of steps before K may be left out.
+    double k_tiles = Tile::kLeavesOut ? std::ceil(double(p.k) / 2) * 2 / Tile::kBK : work.k_tiles;
+    if (splits == 0) {  // an equal share for each SM
+      fmas_us = std::max(tiles * k_tiles / sms_, 1.0) * of_k_tile_us;
       // A share of stream-K may begin in one tile and end in the next: one more start.
       waves = std::ceil(tiles / wave) + (work.sk_blocks > 0 ? 1 : 0);
       last = Tile::kBlocksPerSm;
     } else {
-      k_tiles = std::ceil(k_tiles / splits);
+      if (splits > 1) k_tiles = std::ceil(double(work.k_tiles) / splits);
       const double blocks = tiles * splits;
       const double whole = std::floor(blocks / wave), rest = blocks - whole * wave;
       const double on_an_sm = std::ceil(rest / sms_);
@@ -239,7 +240,11 @@ class model {
     const double parts_us =
         std::max(std::ceil(each / split_k::kPartsAtOnce<Tile>) * of_.part_us,
                  each * Tile::kBM * Tile::kBN * sizeof(float) / of_.part_bytes_per_us);
-    const double fixup_us = shared > 0 ? of_.fixup_us + parts_us : 0;
+    const double apart_us =
+        of_.apart_us + 4.0 * work.sk_blocks * Tile::kBM * Tile::kBN / of_.apart_bytes_per_us;
+    const double fixup_us = shared == 0                                   ? 0
+                            : split_k::product<Tile>::adds_up_apart(work) ? apart_us
+                                                                          : of_.fixup_us + parts_us;
     return start_us + std::max(loop_us + stored_us, dram_us(p) * products) + fixup_us;
   }
 
@@ -356,7 +361,9 @@ class model {
     const auto k_tile_us = [&](double share) {
       return share == 0 ? 0 : std::max(of_.rolled_alone_us[tile], share * of_.rolled_each_us[tile]);
     };
-    const double k_tiles = std::ceil(double(d.parts > 1 ? d.steps : p_.k) / Tile::kBK);
+    const double steps = double(std::min<std::int64_t>(d.steps, p_.k));
+    constexpr int kAtOnce = Tile::kLeavesOut ? Tile::kUnrolled : Tile::kBK;
+    const double k_tiles = std::ceil(steps / kAtOnce) * kAtOnce / Tile::kBK;
     const double loop_us = k_tiles * (whole * k_tile_us(Tile::kBlocksPerSm) + k_tile_us(on_an_sm));
     const double l2_us =
         4.0 * double(d.tiles()) * double(p_.k) * (Tile::kBM + Tile::kBN) / of_.l2_bytes_per_us;

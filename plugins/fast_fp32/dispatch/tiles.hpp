@@ -1,6 +1,6 @@
 #pragma once
-// The tiles of split_k's kernel that are chosen from, the largest first; then five without
-// slices, whose blocks end sooner: for a short K. The last three have 32 sums a thread: twice the
+// The tiles of split_k's kernel that are chosen from: six, the largest first; then six without
+// slices, whose blocks end sooner: for a short K. The last four have 32 sums a thread: twice the
 // warps of 64, where an SM has few blocks.
 
 #include <fast_fp32/repacked/repacked.hpp>
@@ -15,16 +15,17 @@
 namespace dispatch {
 
 using tile_types = std::tuple<split_k::tiling<128, 256, 16, 64, 64, 16, 8, 5, 1, 1>,
-                              split_k::tiling<128, 128, 16, 64, 64, 16, 8, 4, 1, 2>,
+                              split_k::tiling<128, 128, 8, 64, 64, 16, 8, 3, 1, 2>,
                               split_k::tiling<128, 64, 32, 64, 64, 16, 8, 4, 4, 1>,
                               split_k::tiling<64, 64, 32, 64, 64, 16, 8, 4, 4, 2>,
                               split_k::tiling<64, 32, 32, 64, 32, 8, 8, 4, 4, 3>,
                               split_k::tiling<32, 32, 32, 32, 32, 8, 4, 4, 4, 4>,
                               split_k::tiling<128, 64, 16, 64, 32, 8, 8, 3, 1, 3>,
-                              split_k::tiling<64, 64, 16, 64, 32, 8, 8, 3, 1, 6>,
+                              split_k::tiling<64, 128, 16, 32, 64, 8, 8, 3, 1, 3>,
                               split_k::tiling<64, 64, 16, 32, 32, 8, 4, 3, 1, 4>,
                               split_k::tiling<64, 32, 16, 32, 32, 8, 4, 3, 1, 8>,
-                              split_k::tiling<32, 64, 16, 32, 32, 8, 4, 3, 1, 8>>;
+                              split_k::tiling<128, 32, 16, 32, 32, 8, 4, 3, 1, 4>,
+                              split_k::tiling<32, 128, 16, 32, 32, 8, 4, 3, 1, 4>>;
 // pipelined's kernel with the first of these tiles: its main loop is 2 % faster than split_k's.
 using pipelined_kernel = pipelined::variant<128, 256, 16, 5, 1>;
 inline constexpr int kTiles = std::tuple_size_v<tile_types>;
@@ -32,13 +33,6 @@ inline constexpr int kTiles = std::tuple_size_v<tile_types>;
 using rolled_types = std::tuple<rolled::tile_64x64x16, rolled::tile_64x32x32, rolled::tile_32x32x32,
                                 rolled::tile_64x32x16, rolled::tile_32x64x8>;
 inline constexpr int kRolled = std::tuple_size_v<rolled_types>;
-
-// Whether a tile's kernel is built for operands that lie in memory like this. The largest tile has
-// no registers for the addresses of rows that it transposes.
-template <class Tile>
-constexpr bool in_place(kzoo::layout layout) {
-  return layout == kzoo::layout::nn || Tile::kBN <= 128;
-}
 
 // Calls body(std::type_identity<Tile>) for tile number i of Types.
 template <class Types = tile_types, class Body>

@@ -17,22 +17,24 @@ class product {
     const char* const reason = common::too_many_tiles<Tile>(p);
     return reason != nullptr ? reason : Tile::too_much_shared_memory(d);
   }
-  product(const packing& copies, const common::stream_k& work) : packing_(copies), work_(work) {
+  // `all_for_sm_90`: launches may begin early.
+  product(const packing& copies, const common::stream_k& work, bool all_for_sm_90 = false)
+      : packing_(copies), work_(work), all_for_sm_90_(all_for_sm_90), product_(all_for_sm_90) {
     split_k::product<Tile>::prepare();
   }
   static std::size_t workspace_bytes(const packing& copies, const common::stream_k& work) {
     return copies.bytes() + split_k::product<Tile>::workspace_bytes(work);
   }
-  // `dependent`: the kernel may begin as the copies end, where all code is for sm_90.
   template <kzoo::layout kLayout>
-  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args,
-           bool dependent = false) const {
+  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
     const auto stream = static_cast<kzoo::stream_t>(args.stream);
-    const kzoo::gemm<float> operands = packing_.pack(g, args.workspace, stream);
+    kzoo::gemm<float> operands = packing_.pack(g, args.workspace, stream);
     kzoo::gemm<float> c = operands;
     c.n = g.n;
+    // The kernel leaves out what it would add of zeros past K.
+    if (work_.k_tiles * Tile::kBK - g.k > g.k / 16) operands.k = g.k;
     product_.run(operands, c, work_, static_cast<unsigned char*>(args.workspace) + packing_.bytes(),
-                 stream, dependent && packing_.any());
+                 stream, all_for_sm_90_ && packing_.any());
   }
   // Without copies: operands in any layout for which the kernel was prepared. A batch has one
   // launch, and needs a schedule that divides no tile.
@@ -55,6 +57,7 @@ class product {
  private:
   packing packing_;
   common::stream_k work_;
+  bool all_for_sm_90_;
   split_k::product<Tile> product_;
 };
 

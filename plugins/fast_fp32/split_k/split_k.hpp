@@ -26,6 +26,8 @@ struct tiling
   using b_layout = fast_fp32::b_lines<BK, BN, kzoo::is_b_transposed(kLayout)>;
   template <kzoo::layout kLayout>
   static constexpr int kStageOf = tiling::Layout::kSize + b_layout<kLayout>::kSize;  // floats
+  // Steps before K. With slices that gains nothing.
+  static constexpr bool kLeavesOut = Slices == 1;
   static constexpr int kSumsStride = BN + 4;  // from row to row of the tile of C in shared memory
   // Of the stages, or afterwards the sums of all slices, or the tile of C.
   template <kzoo::layout kLayout>
@@ -111,41 +113,64 @@ __device__ __forceinline__ void add_parts(const common::stream_k& work,
   }
 }
 
-// C = alpha sum + beta C, where rows of C do not start on 16 bytes: through shared memory, after
-// which each warp stores rows, 32 neighbours at a time. Where each thread stores its own four, one
-// by one, each store writes a quarter of 32 sectors. `own`: the thread's rows; all threads call
-// this.
+// C = alpha sum + beta C from the tile of sums in shared memory: a line of threads stores a row,
+// kWidth elements each.
+template <class Tile, int kWidth, class Coords>
+__device__ __forceinline__ void store_rows(const kzoo::gemm<float>& g, const Coords& coords,
+                                           const float* shared) {
+  constexpr int kPerLine = Tile::kBN / kWidth, kLines = Tile::kBlockThreads / kPerLine;
+  static_assert(Tile::kBlockThreads % kPerLine == 0);
+  const int line = Tile::block_thread() / kPerLine, col = Tile::block_thread() % kPerLine * kWidth;
+  const int rows = coords.col0 + col < g.n ? min(Tile::kBM, g.m - coords.row0) : 0;
+#pragma unroll 4
+  for (int row = line; row < rows; row += kLines) {
+    const float* const sums = &shared[row * Tile::kSumsStride + col];
+    if constexpr (kWidth == 1) {
+      g.store(coords.row0 + row, coords.col0 + col, *sums);
+    } else {
+      auto* const out =
+          reinterpret_cast<float2*>(&g.c[(coords.row0 + row) * g.ldc + coords.col0 + col]);
+      const float2 sum = *reinterpret_cast<const float2*>(sums);
+      float2 result = make_float2(g.alpha * sum.x, g.alpha * sum.y);
+      if (g.beta != 0) {
+        const float2 old = *out;
+        result = make_float2(result.x + g.beta * old.x, result.y + g.beta * old.y);
+      }
+      *out = result;
+    }
+  }
+}
+
+// The same from a thread's own rows, where rows of C do not start on 16 bytes: through shared
+// memory. Where each thread stores its own four, one by one, each store writes a quarter of 32
+// sectors. All threads call this.
 template <class Tile, class Coords>
 __device__ __forceinline__ void store_ragged(const kzoo::gemm<float>& g, const Coords& coords,
-                                             const float4 (&own)[Tile::kOwnVec4s], float* shared) {
-  constexpr int kPerRow = Tile::kTN / 4, kWarps = Tile::kBlockThreads / 32;
+                                             const float4 (&own)[Tile::kOwnVec4s], float* shared,
+                                             bool in_pairs) {
+  constexpr int kPerRow = Tile::kTN / 4;
 #pragma unroll
   for (int v = 0; v < Tile::kOwnVec4s; ++v) {
     const int row = coords.row(Tile::own_row() + v / kPerRow), col = coords.col(v % kPerRow * 4);
     common::store_vec4(shared + row * Tile::kSumsStride + col, own[v]);
   }
   __syncthreads();
-  const int warp = Tile::block_thread() / 32, lane = Tile::block_thread() % 32;
-  const int rows = min(Tile::kBM, g.m - coords.row0), cols = g.n - coords.col0;
-#pragma unroll 4
-  for (int row = warp; row < rows; row += kWarps) {
-#pragma unroll
-    for (int col = lane; col < Tile::kBN; col += 32) {
-      if (col < cols)
-        g.store(coords.row0 + row, coords.col0 + col, shared[row * Tile::kSumsStride + col]);
-    }
+  if (in_pairs) {
+    store_rows<Tile, 2>(g, coords, shared);
+  } else {
+    store_rows<Tile, 1>(g, coords, shared);
   }
   __syncthreads();  // the stages are free again
 }
 
-// Without tests of copies, C is stored 16 bytes at a time; else where `vectors_of_c` says so.
+// Without tests of copies, C is stored 16 bytes at a time; else `width_of_c` elements, 4, 2 or 1.
 // `operands` has A and B, g has C; product number blockIdx.y of a batch,
 // whose tiles are then not divided. In a dependent launch, the launch before may write copies of A
 // and B.
 template <class Tile, fast_fp32::copies kCopies, kzoo::layout kLayout>
 __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     split_k_kernel(kzoo::gemm_batch<float, kLayout> all_operands, kzoo::gemm_batch<float> all,
-                   bool vectors_of_c, common::stream_k work, common::partial_sums<Tile> sums,
+                   int width_of_c, common::stream_k work, common::partial_sums<Tile> sums,
                    common::arrivals arrivals) {
   const int product = static_cast<int>(blockIdx.y);
   const kzoo::gemm<float, kLayout> operands = all_operands[product];
@@ -171,8 +196,12 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
 
     fast_fp32::async_copies<Tile, kCopies, Tile::kBlockThreads, kLayout> copies(
         operands, Tile::block_thread(), coords.row0, coords.col0, first);
+    // Whether k tile 0 begins before K, by two steps at least, which are left out.
+    constexpr bool kLeavesOut = kCopies != fast_fp32::copies::whole && Tile::kLeavesOut;
+    const int missing = kLeavesOut ? copies.missing(first) : 0;
+    const int begun = missing > 1 ? 1 : 0;
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) {
+    for (int k_tile = 0; k_tile < Tile::kStages - 1 + begun; ++k_tile) {
       copies.copy_all(stages + k_tile * kStage, k_tile < k_tiles);
       kzoo::commit_group();
       copies.advance(k_tile + 1 < k_tiles);
@@ -180,21 +209,34 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
 
     float *reading = stages, *filling = last_stage;
     float a[2][Tile::kTM], b[2][Tile::kTN];
-    const auto read = [&](int k) {  // k step k of the slice; in a stage they are rows of both tiles
+    const auto read_as = [&](int k, int turn) {  // in a stage k steps are rows of both tiles
       fast_fp32::read_fragments<Tile, Layout, b_layout::kStride>(
           reading + slice_k * Layout::kStride,
-          reading + Layout::kSize + slice_k * b_layout::kStride, coords, k, a[k % 2], b[k % 2]);
+          reading + Layout::kSize + slice_k * b_layout::kStride, coords, k, a[turn], b[turn]);
     };
+    const auto read = [&](int k) { read_as(k, k % 2); };  // k step k of the slice
     const auto wait_for_next_stage = [] {
       kzoo::wait_group<Tile::kStages - 2>();  // all but the youngest kStages - 2 have arrived
       __syncthreads();  // this k tile is complete, and all threads have read the one before it
     };
     wait_for_next_stage();
-    read(0);
 
     float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
+    if (kLeavesOut && begun > 0) {         // all stages are being filled, the last one as well
 #pragma unroll 1
-    for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+      for (int k = missing / 2 * 2; k < Tile::kBK; k += 2) {
+        read_as(k, 0);
+        read_as(k + 1, 1);
+        common::outer_product(a[0], b[0], acc);
+        common::outer_product(a[1], b[1], acc);
+      }
+      filling = reading;
+      reading += kStage;
+      wait_for_next_stage();
+    }
+    read(0);
+#pragma unroll 1
+    for (int k_tile = begun; k_tile < k_tiles; ++k_tile) {
       const bool has_tile = k_tile + Tile::kStages - 1 < k_tiles;
 #pragma unroll
       for (int k = 0; k < Tile::kSliceK; ++k) {
@@ -224,10 +266,11 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
       const std::int64_t of_tile = std::int64_t{tile} * work.k_tiles;
       const int from = work.sk_block_of(of_tile);
       const int to = work.sk_block_of(of_tile + work.k_tiles - 1);
+      if (arrivals.counters == nullptr) continue;  // add_up_kernel follows
       if (!arrivals.is_last(tile, to - from + 1)) continue;
       add_parts(work, sums, from, to, work.begin(from) >= of_tile, own);
     }
-    if (kCopies == fast_fp32::copies::whole || vectors_of_c) {
+    if (kCopies == fast_fp32::copies::whole || width_of_c == 4) {
 #pragma unroll
       for (int v = 0; v < Tile::kOwnVec4s; ++v) {
         const int i = Tile::own_row() + v / sums.kPerRow, j = v % sums.kPerRow * 4;
@@ -237,8 +280,37 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
         if (row < g.m && col < g.n) common::store_c<true>(g, row, col, four);
       }
     } else {
-      store_ragged<Tile>(g, coords, own, stages);
+      store_ragged<Tile>(g, coords, own, stages, width_of_c == 2);
     }
+  }
+}
+
+// Adds up the parts of tile number blockIdx.x of those that are shared, and of these the float4s
+// number blockIdx.y of all threads.
+template <class Tile>
+__global__ void __launch_bounds__(Tile::kBlockThreads)
+    add_up_kernel(kzoo::gemm<float> g, int width_of_c, common::stream_k work,
+                  common::partial_sums<Tile> sums) {
+  const int tile = work.dp_tiles + static_cast<int>(blockIdx.x);
+  const std::int64_t of_tile = std::int64_t{tile} * work.k_tiles;
+  const int from = work.sk_block_of(of_tile), to = work.sk_block_of(of_tile + work.k_tiles - 1);
+  kzoo::release_dependents();
+  kzoo::wait_for_previous();
+  if (from == to) return;  // one block computed all of the tile, and has stored it
+  const int v = static_cast<int>(blockIdx.y);
+  float4 total = own_part(sums, work.slot(from, work.begin(from) >= of_tile), v);
+#pragma unroll 8
+  for (int block = from + 1; block <= to; ++block)
+    total = add(total, own_part(sums, work.slot(block, true), v));
+  const auto coords = work.coords_in<Tile>(tile);
+  const int row = coords.row0 + coords.row(Tile::own_row() + v / sums.kPerRow);
+  const int col = coords.col0 + coords.col(v % sums.kPerRow * 4);
+  float four[4];
+  common::unpack(total, four);
+  if (width_of_c < 4) {
+    common::store_c<false>(g, row, col, four);
+  } else if (row < g.m && col < g.n) {
+    common::store_c<true>(g, row, col, four);
   }
 }
 
@@ -246,6 +318,15 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
 template <class Tile>
 class product {
  public:
+  // `all_for_sm_90`: a launch that adds up parts may begin early.
+  explicit product(bool all_for_sm_90 = false) : all_for_sm_90_(all_for_sm_90) {}
+
+  // Whether a second launch adds up parts, by all SMs: where the last block of a tile would have to
+  // read so much.
+  static bool adds_up_apart(const common::stream_k& work) {
+    constexpr std::int64_t kMostBytes = 512 * 1024, kPart = sizeof(float) * Tile::kBM * Tile::kBN;
+    return work.sk_blocks > 0 && work.sk_blocks * kPart > kMostBytes * work.sk_tiles();
+  }
   // Blocks that the device runs at a time.
   static int wave(const kzoo_device& d) {
     return Tile::kBlocksPerSm *
@@ -263,7 +344,7 @@ class product {
   template <kzoo::layout kLayout = kzoo::layout::nn>
   static void prepare() {
     using fast_fp32::copies;
-    for (const copies how : {copies::whole, copies::vectors, copies::elements}) {
+    for (const copies how : {copies::whole, copies::vectors, copies::pairs, copies::elements}) {
       kzoo::allow_dynamic_shared(kernel<kLayout>(how), Tile::template kSharedBytesOf<kLayout>);
     }
   }
@@ -276,13 +357,14 @@ class product {
     run(kzoo::gemm_batch<float, kLayout>{operands, 1, 0, 0, 0},
         kzoo::gemm_batch<float>{g, 1, 0, 0, 0}, work, workspace, stream, dependent);
   }
-  // A batch of at most 65535 products, whose tiles are not divided.
+  // A batch of at most 65535 products; if more than one, their tiles are not divided.
   template <kzoo::layout kLayout>
   void run(const kzoo::gemm_batch<float, kLayout>& operands, const kzoo::gemm_batch<float>& all,
            const common::stream_k& work, void* workspace, kzoo::stream_t stream,
            bool dependent = false) const {
     auto* const bytes = static_cast<unsigned char*>(workspace);
-    const bool vectors_of_c = is_c_aligned(all);
+    const int width = width_of_c(all);
+    const bool apart = adds_up_apart(work);
     common::partial_sums<Tile> sums{nullptr, 1.0f};
     if (work.sk_blocks > 0)
       sums.slots = reinterpret_cast<float4*>(bytes + common::arrivals::bytes(work.tiles()));
@@ -292,9 +374,16 @@ class product {
                   .max_threads = Tile::kBlockThreads,
                   .stream = stream,
                   .dependent = dependent},
-                 kernel<kLayout>(copies_of(operands, vectors_of_c)), operands, all, vectors_of_c,
-                 work, sums,
-                 common::arrivals{static_cast<unsigned long long*>(workspace), numbers_.next()});
+                 kernel<kLayout>(copies_of(operands, width == 4)), operands, all, width, work, sums,
+                 common::arrivals{apart ? nullptr : static_cast<unsigned long long*>(workspace),
+                                  numbers_.next()});
+    if (!apart) return;
+    kzoo::launch({.grid = dim3(work.sk_tiles(), Tile::kOwnVec4s),
+                  .block = Tile::block(),
+                  .max_threads = Tile::kBlockThreads,
+                  .stream = stream,
+                  .dependent = all_for_sm_90_},
+                 add_up_kernel<Tile>, all.first, width, work, sums);
   }
 
  private:
@@ -304,33 +393,45 @@ class product {
   template <kzoo::layout kLayout>
   static fast_fp32::copies copies_of(const kzoo::gemm_batch<float, kLayout>& operands,
                                      bool vectors_of_c) {
-    const auto vectors = [&](const float* p, int size, std::ptrdiff_t ld, std::ptrdiff_t stride) {
-      return reinterpret_cast<std::uintptr_t>(p) % 16 == 0 && size % 4 == 0 && ld % 4 == 0 &&
-             (operands.count == 1 || stride % 4 == 0);
+    // Whether an operand consists of so many elements at a time.
+    const auto consists_of = [&](int width, const float* p, int size, std::ptrdiff_t ld,
+                                 std::ptrdiff_t stride) {
+      return reinterpret_cast<std::uintptr_t>(p) % (width * sizeof(float)) == 0 &&
+             size % width == 0 && ld % width == 0 && (operands.count == 1 || stride % width == 0);
     };
     const auto& [g, count, stride_a, stride_b, stride_c] = operands;
     constexpr bool kA = kzoo::is_a_transposed(kLayout), kB = !kzoo::is_b_transposed(kLayout);
-    if ((kA && !vectors(g.a, g.m, g.lda, stride_a)) || (kB && !vectors(g.b, g.n, g.ldb, stride_b)))
-      return fast_fp32::copies::elements;
+    const auto both = [&](int width) {
+      return (!kA || consists_of(width, g.a, g.m, g.lda, stride_a)) &&
+             (!kB || consists_of(width, g.b, g.n, g.ldb, stride_b));
+    };
+    if (!both(2)) return fast_fp32::copies::elements;
+    if (!both(4)) return fast_fp32::copies::pairs;
     const bool is_whole = vectors_of_c && g.k % Tile::kBK == 0 && !(kA && g.m % Tile::kBM != 0) &&
                           !(kB && g.n % Tile::kBN != 0);
     return is_whole ? fast_fp32::copies::whole : fast_fp32::copies::vectors;
   }
-  static bool is_c_aligned(const kzoo::gemm_batch<float>& all) {
+  // Elements of C that are stored at a time.
+  static int width_of_c(const kzoo::gemm_batch<float>& all) {
     const kzoo::gemm<float>& g = all.first;
-    return g.n % 4 == 0 && g.ldc % 4 == 0 && all.stride_c % 4 == 0 &&
-           reinterpret_cast<std::uintptr_t>(g.c) % 16 == 0;
+    const auto stores = [&](int width) {
+      return g.n % width == 0 && g.ldc % width == 0 && all.stride_c % width == 0 &&
+             reinterpret_cast<std::uintptr_t>(g.c) % (width * sizeof(float)) == 0;
+    };
+    return stores(4) ? 4 : stores(2) ? 2 : 1;
   }
   template <kzoo::layout kLayout>
   static auto kernel(fast_fp32::copies how) {
     using fast_fp32::copies;
     if (how == copies::whole) return split_k_kernel<Tile, copies::whole, kLayout>;
     if constexpr (kLayout != kzoo::layout::nt) {  // there nothing keeps its order
+      if (how == copies::pairs) return split_k_kernel<Tile, copies::pairs, kLayout>;
       if (how == copies::elements) return split_k_kernel<Tile, copies::elements, kLayout>;
     }
     return split_k_kernel<Tile, copies::vectors, kLayout>;
   }
 
+  bool all_for_sm_90_;
   persistent::run_numbers numbers_;
 };
 
