@@ -303,7 +303,10 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   for (std::size_t i = 0; i < names.size(); ++i) {
     loaded_plugin plugin = enter(names[i], p.device, plugins, make, std::move(started[i]));
     pick_variants(plugin, p.experiment);
-    if (plugin.client && use == clients_use::run_later) plugin.client->see_only(p.device);
+    if (plugin.client && use == clients_use::run_later) {
+      plugin.client->leave();  // the process that described it
+      plugin.client->see_only(p.device);
+    }
     if (!plugin.variants.empty()) p.plugins.push_back(std::move(plugin));
   }
   check_baseline(p, plugins, make_client);
