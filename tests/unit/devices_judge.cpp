@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <tuple>
 
 using namespace kzoo;
 using namespace kzoo::samples;
@@ -124,6 +126,51 @@ TEST_CASE("a GPU fills matrices with the bits that the CPU fills them with", "[d
       REQUIRE(gpu->read(there.get(), x).digest == cpu->read(here.get(), x).digest);
     }
   }
+}
+
+TEST_CASE("a GPU finds the changed words that the CPU finds", "[devices][.gpu]") {
+  test::needs_gpu();
+  const auto gpu = devices::open("cuda:0"), cpu = devices::open_cpu();
+  std::deque<on_device> there, here;
+  std::vector<devices::filled_buffer> on_gpu, on_cpu;
+  const auto add = [&](const data::matrix& x, bool elements_may_change) {
+    on_gpu.push_back({there.emplace_back(*gpu, x).get(), x, elements_may_change});
+    on_cpu.push_back({here.emplace_back(*cpu, x).get(), x, elements_may_change});
+    gpu->fill(on_gpu.back().words, x);
+    cpu->fill(on_cpu.back().words, x);
+  };
+  for (const problem& p : problems()) {
+    const operands o = operands_of(p);
+    for (const data::matrix& x : {data::matrix(o.a), data::matrix(o.b), o.c}) add(x, false);
+  }
+  // Single rows, as the memory around matrices and workspaces are.
+  for (const std::int64_t cols : {1, 255, 4096, 4097, 1 << 20}) {
+    const data::matrix row{KZOO_F32, data::content::poison, 1, cols, cols, 5};
+    add(row, false);
+    add(row, true);
+  }
+  const auto compare = [&] {
+    const std::vector<data::changes> found = gpu->find_changes(on_gpu);
+    const std::vector<data::changes> expected = cpu->find_changes(on_cpu);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      INFO("buffer " << i);
+      REQUIRE(std::tuple(found[i].inside, found[i].outside, found[i].first_inside,
+                         found[i].first_outside) ==
+              std::tuple(expected[i].inside, expected[i].outside, expected[i].first_inside,
+                         expected[i].first_outside));
+    }
+    return std::ranges::count_if(found, &data::changes::any);
+  };
+  CHECK(compare() == 0);
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    std::vector<std::byte> words = here[i].words();
+    // Three bytes: near the beginning, which is a redzone, in the middle, and the last.
+    for (const std::size_t at : {std::size_t{3}, words.size() / 2 + 1, words.size() - 1})
+      words[at] ^= std::byte{0x55};
+    there[i].put(words);
+    here[i].put(words);
+  }
+  CHECK(compare() == std::ssize(there));
 }
 
 TEST_CASE("a GPU writes the numbers of a run with the bits that the CPU fills matrices with",
