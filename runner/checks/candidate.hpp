@@ -72,7 +72,7 @@ class candidate {
   result_judge judge_;
   std::map<int, problem> prepared_;                      // by slot
   std::set<problem> seen_;                               // every prepared problem
-  std::optional<problem> last_;                          // the problem that seen_ is about
+  std::optional<problem> last_;                          // the problem prepared last
   std::map<problem, std::vector<std::uint64_t>> right_;  // digests for run_again()
   std::uint64_t workspace_bytes_ = 0;
   bool measured_ = false;

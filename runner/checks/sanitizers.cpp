@@ -78,14 +78,14 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
 // The first lines of the output that contain one of the words, without the tool's prefix.
 std::string lines_with(const std::string& output, std::initializer_list<std::string_view> words) {
   constexpr std::size_t kMaxLines = 3;
-  std::vector<std::string> tools;
+  std::vector<std::string> chosen;
   for (std::string& line : lines_of(output)) {
     const auto is_in_it = [&](std::string_view word) { return has_part(line, word); };
-    if (tools.size() == kMaxLines || std::ranges::none_of(words, is_in_it)) continue;
+    if (chosen.size() == kMaxLines || std::ranges::none_of(words, is_in_it)) continue;
     line.erase(0, line.find_first_not_of("= 0123456789"));
-    tools.push_back(std::move(line));
+    chosen.push_back(std::move(line));
   }
-  return printable(joined(tools, "; "), kLongestText);
+  return printable(joined(chosen, "; "), kLongestText);
 }
 
 covered outcome_of(const process::command_result& ran, int error_code, const std::string& tool,

@@ -24,7 +24,7 @@ struct judged_samples {
   double worker_seconds = 0, runner_seconds = 0;
 };
 
-// Sets `how.least_mhz`.
+// Sets `request.least_mhz`.
 judged_samples sample(candidate& c, worker::sample_request request,
                       timing::throttle_filter& filter);
 

@@ -30,7 +30,7 @@ struct output_options : common_options {
   bool show_errors = false;
 };
 
-// `file` may be empty only with `resume`, which then continues the newest journal's experiment.
+// `file` may be empty only with `resume`: the experiment is then the interrupted run's.
 struct run_options : output_options, experiment_options {
   std::optional<std::string> resume;  // a journal; empty text: the newest
   bool or_resume = false;             // continue `journal` if it exists

@@ -157,7 +157,8 @@ std::vector<ranking> rank(const results::document& d, const std::string& baselin
     rankings.back().places.push_back({&c, d.ratio_of(*base, c), base == &c});
   }
   for (ranking& r : rankings)
-    std::ranges::stable_sort(r.places, {}, [](const place& p) { return p.cell->time->median_ms; });
+    std::ranges::stable_sort(r.places, {},
+                             [&](const place& p) { return d.comparable_ms(*p.cell); });
   return rankings;
 }
 

@@ -45,6 +45,8 @@ results::device cpu_device() {
   return d;
 }
 
+constexpr const char* kNoGpu = "There is no CUDA device.";
+
 // N of "cuda:N"; names have been checked.
 int ordinal_of(const std::string& name) {
   return number_from<int>(std::string_view(name).substr(name.find(':') + 1)).value_or(0);
@@ -62,7 +64,7 @@ results::device find(const std::string& name) {
   if (name == "cpu") return cpu_device();
   std::vector<results::device> gpus = list_cuda();
   if (name == "auto") return gpus.empty() ? cpu_device() : gpus.front();
-  if (gpus.empty()) throw absent(why_no_cuda().value());
+  if (gpus.empty()) throw absent(why_no_cuda().value_or(kNoGpu));
   const auto wanted = static_cast<std::size_t>(ordinal_of(name));
   if (wanted >= gpus.size()) {
     throw absent(
@@ -82,7 +84,7 @@ std::vector<results::device> find_all(const std::string& name) {
   } else {
     all = list_cuda();
   }
-  if (all.empty()) throw absent(why_no_cuda().value());
+  if (all.empty()) throw absent(why_no_cuda().value_or(kNoGpu));
   check_one_model(all);
   return all;
 }

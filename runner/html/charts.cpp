@@ -177,16 +177,16 @@ struct contents_of_page {
 
 // A chart's rows before its reader chooses: indices in its table, in drawing order.
 std::vector<std::size_t> rows_of(const json& chart, const chart_rows& table) {
-  std::vector<std::size_t> columns;
+  std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (is_there(table[i], chart["needs"]) &&
         (!chart.contains("result") || table[i]["result"] == chart["result"]))
-      columns.push_back(i);
+      rows.push_back(i);
   }
   if (chart.contains("others_behind"))
-    std::ranges::stable_partition(columns,
+    std::ranges::stable_partition(rows,
                                   [&](std::size_t i) { return table[i]["tone"] == "other"; });
-  return columns;
+  return rows;
 }
 
 // The rows that a chart shows at first.

@@ -155,14 +155,14 @@ std::vector<timed_point> timed_points(const document& d, const results::plugin_r
 
 // The parameters that have several values.
 std::vector<std::size_t> varied(const std::vector<timed_point>& points) {
-  std::vector<std::size_t> shared;
+  std::vector<std::size_t> several;
   for (std::size_t i = 0; !points.empty() && i < points.front().values->size(); ++i) {
     const auto is_first = [&](const timed_point& p) {
       return p.values->at(i) == points.front().values->at(i);
     };
-    if (!std::ranges::all_of(points, is_first)) shared.push_back(i);
+    if (!std::ranges::all_of(points, is_first)) several.push_back(i);
   }
-  return shared;
+  return several;
 }
 
 const cell& faster(const cell& a, const cell& b) {

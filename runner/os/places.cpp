@@ -61,15 +61,15 @@ fs::path launcher_library() {
 fs::path data_folder() { return in_tree_or("sources", "share/kernel-zoo"); }
 
 std::map<std::string, fs::path> plugin_sources() {
-  std::map<std::string, fs::path> folders;
+  std::map<std::string, fs::path> sources;
   for (const fs::path& file : paths_below(data_folder() / "plugins")) {
     if (file.extension() != ".cu" && file.extension() != ".cpp") continue;
     // A ladder step's folder has a number before the name: 03_smem.
     const std::string name = file.stem().string(), folder = file.parent_path().filename().string();
     const std::size_t digits = std::min(folder.find_first_not_of("0123456789"), folder.size());
-    if (folder == name || (digits > 0 && folder.substr(digits) == '_' + name)) folders[name] = file;
+    if (folder == name || (digits > 0 && folder.substr(digits) == '_' + name)) sources[name] = file;
   }
-  return folders;
+  return sources;
 }
 
 std::map<std::string, std::string> ladder_steps() {

@@ -44,7 +44,7 @@ struct rank {
   process::output_log log{};
   process::child process{{std::string(kRankCommand)}, log, nullptr};
   std::optional<run::share> at{};  // the share that it is running
-  std::size_t told = 0;            // of its problem's results, those that it knows
+  std::size_t told = 0;            // results of its problem that it has been told of
 };
 
 // A result of a divided problem, for the other ranks: the message that tells of it.
@@ -59,6 +59,8 @@ struct open_problem {
   std::size_t shares = 0;              // that are not finished, or lost with their device
   // If it is divided:
   std::multimap<std::size_t, results::cell> came{};  // by position; the baseline's from each share
+  // Results of baselines, by kernel: digests, and whether they are right.
+  std::map<std::string, std::set<std::pair<std::uint64_t, bool>>> baselines{};
   std::vector<shared_result> shared{};
   std::map<std::size_t, descriptor> files{};  // with the results, by share
 };
@@ -186,6 +188,10 @@ class dispatching {
     if (op == "cell") return add(*r.at, message.at("line"));
     if (op == "judged") return share_result(r, message);
     const auto kernel = message.at("kernel").get<std::string>();
+    if (op == "baseline") {
+      open_[r.at->problem].baselines[kernel].emplace(message.at("digest"), message.at("right"));
+      return;
+    }
     if (op == "times") return watch_.times(at, kernel, message.at("round").get<int>());
     watch_.starts(at, kernel);
   }
@@ -240,8 +246,14 @@ class dispatching {
     open_problem& at = open_[problem];
     std::vector<std::size_t> classes(kernels_.size());
     std::iota(classes.begin(), classes.end(), std::size_t{0});
+    // What equals a baseline's result on one device may differ from its result on another. It has
+    // not been compared with kernels of other devices.
+    const auto varies = [&](std::size_t position) {
+      const auto seen = at.baselines.find(kernels_[position].kernel.name());
+      return seen != at.baselines.end() && seen->second.size() > 1;
+    };
     for (const auto& [position, c] : at.came) {
-      if (!c.same_as) continue;
+      if (!c.same_as || varies(*c.same_as) || varies(position)) continue;
       const std::size_t one = classes[position], other = classes[*c.same_as];
       std::ranges::replace(classes, one, other);
     }
@@ -275,6 +287,7 @@ class dispatching {
       append(at, std::move(c));
     }
     at.came.clear();
+    at.baselines.clear();
     at.shared.clear();
     at.files.clear();
   }

@@ -36,6 +36,7 @@ results::document dispatch(run::plan& p, results::document head, run::observer& 
 //                           rank; each as in judged
 //   from a rank    next     ready for a share; the previous one, if any, is finished
 //                  starts   kernel
+//                  baseline kernel, digest, right: its result in this share of a problem
 //                  judged   kernel, digest, declared, right; begin, end: its place in a file,
 //                           which is descriptor fd of the process. The reply is: others
 //                  times    kernel, round

@@ -68,10 +68,17 @@ class reporter final : public run::observer {
     others_.clear();
     relations_.clear();
   }
-  // Every rank of a divided problem has its own results of the baseline to compare with.
   void judged(const results::cell& c, const run::judged_result& r,
-              const reference::expected_result& expected) override {
-    if (!is_divided_ || experiment_.is_baseline(c.kernel.plugin, c.kernel.variant)) return;
+              const run::expected_on_demand& expected) override {
+    if (!is_divided_) return;
+    if (experiment_.is_baseline(c.kernel.plugin, c.kernel.variant)) {
+      // Every rank of the problem has a result of it.
+      to_.send({{"op", "baseline"},
+                {"kernel", c.kernel.name()},
+                {"digest", r.digest},
+                {"right", r.right}});
+      return;
+    }
     exchange(c.kernel.name(), r);
     results::cell& mine = relations_[c.kernel.name()];
     for (std::size_t i = 0; i < others_.size(); ++i) {
@@ -84,7 +91,7 @@ class reporter final : public run::observer {
         return;
       }
       mine.differences.push_back(
-          {i, reference::compare(expected, read(other), declared, r.result, r.declared)});
+          {i, reference::compare(*expected(), read(other), declared, r.result, r.declared)});
     }
   }
   void starts(const problem&, const std::string& kernel) override {

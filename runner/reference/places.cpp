@@ -69,10 +69,10 @@ std::string name(std::string_view what, const indices& at) {
 }
 
 indices where(const indices& counts, double least) {
-  indices runs;
+  indices places;
   for (std::size_t i = 0; i < counts.size(); ++i)
-    if (static_cast<double>(counts[i]) >= least) runs.push_back(std::int64_t(i));
-  return runs;
+    if (static_cast<double>(counts[i]) >= least) places.push_back(std::int64_t(i));
+  return places;
 }
 
 constexpr std::int64_t kMostLines = 24, kMostColumns = 64;

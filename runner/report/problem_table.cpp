@@ -122,12 +122,12 @@ std::size_t fold(const document& d, std::vector<const cell*>& cells, std::size_t
   const std::size_t before = cells.size();
   std::map<std::string, std::vector<double>> times;  // by plugin
   for (const cell* c : cells)
-    if (c->time) times[c->kernel.plugin].push_back(c->time->median_ms);
+    if (c->time) times[c->kernel.plugin].push_back(d.comparable_ms(*c));
   for (auto& [plugin, all] : times) std::ranges::sort(all);
   std::erase_if(cells, [&](const cell* c) {
     if (!c->time || d.experiment.is_baseline(c->kernel.plugin, c->kernel.variant)) return false;
     const std::vector<double>& all = times.at(c->kernel.plugin);
-    return all.size() > most && c->time->median_ms > all[most - 1];
+    return all.size() > most && d.comparable_ms(*c) > all[most - 1];
   });
   return before - cells.size();
 }

@@ -132,7 +132,8 @@ void document::compare_with_baseline(std::span<cell> of_one_problem, bool is_div
   for (cell& c : of_one_problem) {
     if (c.speedup) continue;
     const cell* baseline = baseline_among(of_one_problem, c, experiment.baseline->text);
-    if (baseline == nullptr) continue;
+    // Another device may have timed it before the run was interrupted.
+    if (baseline == nullptr || baseline->device != c.device) continue;
     c.speedup = ratio_of(*baseline, c);
     if (is_divided) c.baseline_ms = baseline->time->median_ms;
   }
@@ -146,6 +147,7 @@ double document::comparable_ms(const cell& c) const {
 }
 
 std::vector<slow_device> document::slow_devices() const {
+  if (!experiment.baseline) return {};
   // By device: its time over the fastest device's, and the same less what chance explains.
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> seen;
   for (std::size_t i = 0; i < experiment.problems.size(); ++i) {

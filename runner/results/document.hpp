@@ -145,8 +145,8 @@ struct document {
   timing::ratio ratio_of(const cell& a, const cell& b) const;
   // The variation between processes for this kind of clock, which rounds do not show.
   timing::process_spread spread_of(timing::clock clock) const;
-  // Sets cell::speedup where it is missing; `of_one_problem`: all its cells on one device.
-  // `is_divided`: others run on other devices.
+  // Sets cell::speedup where it is missing and the baseline ran on the same device.
+  // `of_one_problem`: all its cells that this device knows; `is_divided`: others run elsewhere.
   void compare_with_baseline(std::span<cell> of_one_problem, bool is_divided = false) const;
   // The cell's time. Of a divided problem, the time that it would have on the baseline's device.
   double comparable_ms(const cell& c) const;

@@ -62,6 +62,16 @@ std::int64_t kept_each_time(std::span<const worker::memory_report> turns,
   return std::ranges::min(turns, {}, kind).*kind;
 }
 
+// Variants other than the baseline.
+std::size_t rivals_in(const plan& p) {
+  std::size_t count = 0;
+  for (const loaded_plugin& plugin : p.plugins) {
+    for (const selected_variant& v : plugin.variants)
+      count += !p.experiment.is_baseline(plugin.record.name, v.description.id);
+  }
+  return count;
+}
+
 }  // namespace
 
 memory_need memory_need_of(const plan& p, const devices::nvml& monitor) {
@@ -113,9 +123,10 @@ void check_memory(const plan& p) {
     on_host += on_device;
   }
   const std::size_t devices = p.devices.size(), at_once = std::min(devices, e.problems.size());
-  const bool divides = e.baseline && devices > 1;  // the largest problem, among all devices
-  on_host = on_host * static_cast<double>(divides ? devices : at_once) +
-            all_results * static_cast<double>(std::max<std::size_t>(at_once, divides ? 2 : 1));
+  // Devices that the largest problem may be divided among.
+  const std::size_t among = e.baseline ? std::clamp<std::size_t>(rivals_in(p), 1, devices) : 1;
+  on_host = on_host * static_cast<double>(std::max(at_once, among)) +
+            all_results * static_cast<double>(std::max<std::size_t>(at_once, among > 1 ? 2 : 1));
   const auto free = static_cast<double>(devices::free_memory(host));
   if (on_host > free) refuse("host", on_host, free);
 }

@@ -151,7 +151,8 @@ class execution {
       document_.cells.push_back(judge.judge(plugin, variant, position));
       document_.cells.back().judge_seconds = steady_seconds() - start;
       if (const judged_result* result = judge.new_result(document_.cells.back()))
-        watch_.judged(document_.cells.back(), *result, *state_.expected_results.of(p));
+        watch_.judged(document_.cells.back(), *result,
+                      [&] { return state_.expected_results.of(p); });
       if (document_.cells.back().verdict == verdict::hung)
         extend_budget(document_.cells.back().judge_seconds);
     }

@@ -2,12 +2,15 @@
 // Whoever follows a run: the terminal, and the recorder, which writes the journal.
 
 #include "os/posix.hpp"
+#include "reference/expected_result.hpp"
 #include "reference/judge.hpp"
 #include "results/document.hpp"
 #include "storage/journal.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +27,9 @@ struct judged_result {
   reference::result result;
 };
 
+// Computes the expected result, unless it is known. Throws as expected_results::of().
+using expected_on_demand = std::function<std::shared_ptr<const reference::expected_result>()>;
+
 // Notified of every step as it happens, on the thread that runs the plan.
 class observer {
  public:
@@ -33,8 +39,7 @@ class observer {
   // `kernel` is about to be judged on this problem.
   virtual void starts(const problem&, const std::string& /*kernel*/) {}
   // A cell is judged whose result differs from all earlier results of its problem.
-  virtual void judged(const results::cell&, const judged_result&,
-                      const reference::expected_result&) {}
+  virtual void judged(const results::cell&, const judged_result&, const expected_on_demand&) {}
   // `kernel` passed and is about to be timed in this round.
   virtual void times(const problem&, const std::string& /*kernel*/, int /*round*/) {}
   // The last cell of the span is finished. The cells before it belong to the same problem.
@@ -57,6 +62,10 @@ class observers final : public observer {
   }
   void starts(const problem& p, const std::string& kernel) override {
     for (observer* o : all_) o->starts(p, kernel);
+  }
+  void judged(const results::cell& c, const judged_result& r,
+              const expected_on_demand& expected) override {
+    for (observer* o : all_) o->judged(c, r, expected);
   }
   void times(const problem& p, const std::string& kernel, int round) override {
     for (observer* o : all_) o->times(p, kernel, round);
@@ -94,7 +103,7 @@ class recorder final : public observer {
   }
   using observer::finished;
 
-  // Why a cell could not be stored; "" if all were.
+  // Why a cell could not be stored; empty: all were.
   const std::string& failure() const { return failure_; }
 
  private:

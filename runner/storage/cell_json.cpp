@@ -135,6 +135,7 @@ void describe_cell(auto& fields, auto& c, auto& context) {
   fields.derived(KZOO_MEMBERS(context, gflops, share_of_peak, floor));
   describe_speedup(fields, c.speedup);
   fields.optional(KZOO_MEMBERS(c, baseline_ms));
+  fields.require("baseline_ms", !c.baseline_ms || *c.baseline_ms > 0, "a number above 0");
   fields.optional(KZOO_MEMBERS(context, same_as, differs_from),
                   KZOO_MEMBERS(c, conditions, end_to_end), "published_ms",
                   converted{context.published_ms, kFigures});

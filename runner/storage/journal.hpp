@@ -1,6 +1,7 @@
 #pragma once
 // A journal: the results of a run as JSON lines, written while it runs: a head, then a line for
-// each finished cell (docs/formats.md). An interruption loses no finished cell.
+// each finished cell (docs/formats.md). An interruption loses no finished cell, except of a problem
+// whose kernels are divided among devices.
 
 #include "os/posix.hpp"
 #include "results/document.hpp"

@@ -129,7 +129,7 @@ TEST_CASE("speedups of a divided problem are ratios of times on one device", "[c
   cpu_set_t allowed;
   REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
   if (CPU_COUNT(&allowed) > 1 && CPU_ISSET(0, &allowed))
-    CHECK(std::max(ms(1), ms(2)) > 2 * std::min(ms(1), ms(2)));
+    CHECK(std::max(ms(1), ms(2)) > 1.3 * std::min(ms(1), ms(2)));
   CHECK(runner("report --json j.jsonl", in(folder)).out == ran.out);
 }
 
@@ -156,6 +156,24 @@ TEST_CASE("the kernels of a divided problem are compared with each other", "[cli
     compared += of_all[i].value("differs_from", json()).size();
   }
   CHECK(compared > 20);
+}
+
+TEST_CASE("kernels do not equal each other by a baseline that varies between devices",
+          "[cli][hostile]") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  if (CPU_COUNT(&allowed) < 2 || !CPU_ISSET(0, &allowed)) return;
+  const scratch_folder folder;
+  folder.write("e.toml",
+               "baseline = 'native:bits_elsewhere'\nplugins = ['native:bits_elsewhere*']\n"
+               "[problem]\nsizes = [64]\n[timing]\nenabled = false\n");
+  const all_devices two("cpu,cpu");
+  const auto ran = run_hostile("e.toml --device cuda:all --no-journal --json -", in(folder));
+  INFO(ran.out << ran.err);
+  REQUIRE(ran.code == 0);
+  const json cells = ran.json().at("cells");
+  REQUIRE(cells.size() == 3);
+  for (const json& c : cells) CHECK(c.value("same_as", json()).is_null());
 }
 
 TEST_CASE("if a rank dies in a divided problem, the rest can be resumed", "[cli][hostile]") {
@@ -201,8 +219,8 @@ TEST_CASE("if a rank dies, only its current problem is lost", "[cli][hostile]") 
   REQUIRE(ranks.size() == 2);
   CHECK((processors_of(ranks[0]) != processors_of(ranks[1]) ||
          std::thread::hardware_concurrency() < 2));
+  REQUIRE(eventually([&] { return descendants_of(ranks[0]).size() == 3; }));
   const std::vector<int> workers = descendants_of(ranks[0]);
-  CHECK(workers.size() == 3);
   kill(ranks[0], SIGKILL);
   CHECK(eventually([&] { return std::ranges::all_of(workers, has_ended); }));
   const auto ended = run.wait();
@@ -255,8 +273,8 @@ TEST_CASE("an interrupted run ends its ranks, and can be resumed on all devices"
     background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
                        folder.path());
     wait_for_both(journal, 3);
+    CHECK(eventually([&] { return descendants_of(run.pid()).size() == 2 * (1 + 3); }));
     started = descendants_of(run.pid());
-    CHECK(started.size() == 2 * (1 + 3));
     run.send(SIGINT);
     const auto ended = run.wait();
     CHECK(ended.code == 130);
@@ -281,8 +299,8 @@ TEST_CASE("no rank outlives a killed run", "[cli][hostile]") {
   background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
                      folder.path());
   wait_for_both(folder.path() / "j.jsonl", 3);
+  REQUIRE(eventually([&] { return descendants_of(run.pid()).size() == 2 * (1 + 3); }));
   const std::vector<int> started = descendants_of(run.pid());
-  CHECK(started.size() == 2 * (1 + 3));
   run.send(SIGKILL);
   CHECK(eventually([&] { return std::ranges::all_of(started, has_ended); }));
 }

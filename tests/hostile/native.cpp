@@ -575,13 +575,30 @@ struct prints_without_end : honest {
   }
 };
 
-// Takes four times as long in a process that may not run on CPU 0.
+// Whether this process may not run on CPU 0.
+bool is_elsewhere() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 && !CPU_ISSET(0, &allowed);
+}
+
+// Takes four times as long elsewhere.
 struct slow_elsewhere : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    cpu_set_t allowed;
-    const bool knows = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-    for (int left = knows && !CPU_ISSET(0, &allowed) ? 4 : 1; left > 0; --left)
-      honest::run(g, stream);
+    for (int left = is_elsewhere() ? 4 : 1; left > 0; --left) honest::run(g, stream);
+  }
+};
+
+// Adds up in reverse elsewhere, so that the last bits differ.
+struct other_bits_elsewhere : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    if (!is_elsewhere()) return honest::run(g, stream);
+    for (int row = 0; row < g.m; ++row) {
+      for (int col = 0; col < g.n; ++col) {
+        float sum = 0;
+        for (int i = g.k - 1; i >= 0; --i) sum += g.a_at(row, i) * g.b_at(i, col);
+        g.store(row, col, sum);
+      }
+    }
   }
 };
 
@@ -644,4 +661,7 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<slow_elsewhere>("slow_elsewhere", "four times as slow off CPU 0"),
             kzoo::variant<slow_elsewhere>("slow_elsewhere_a", "the same"),
             kzoo::variant<slow_elsewhere>("slow_elsewhere_b", "the same"),
+            kzoo::variant<other_bits_elsewhere>("bits_elsewhere", "other last bits off CPU 0"),
+            kzoo::variant<other_bits_elsewhere>("bits_elsewhere_a", "the same"),
+            kzoo::variant<other_bits_elsewhere>("bits_elsewhere_b", "the same"),
             kzoo::variant<leaves_child>("leaves_child", "starts a process that must be killed"));

@@ -6,6 +6,7 @@
 using namespace kzoo;
 using results::cell;
 using results::document;
+using test::ContainsSubstring;
 
 namespace {
 
@@ -120,6 +121,21 @@ TEST_CASE("times of two devices are compared by their speedups", "[results]") {
   REQUIRE(slow.size() == 1);
   CHECK(slow[0].device == "cuda:1");
   CHECK(slow[0].slowdown == Approx(2));
+}
+
+TEST_CASE("a baseline that another device timed before an interruption gives no speedup",
+          "[results]") {
+  document d;
+  d.experiment.problems.resize(1);
+  d.experiment.baseline = selector{"base", {}};
+  d.devices = {"cuda:0", "cuda:1"};
+  d.cells = {timed("base", 1, timing::clock::gpu), timed("a", 2, timing::clock::gpu),
+             timed("b", 2, timing::clock::gpu)};
+  d.cells[0].device = d.cells[1].device = "cuda:0";
+  d.cells[2].device = "cuda:1";
+  d.compare_with_baseline(d.cells);
+  CHECK(d.cells[1].speedup.value().value == Approx(0.5));
+  CHECK_FALSE(d.cells[2].speedup);
 }
 
 TEST_CASE("GFLOP/s are 2 M N K over the time", "[results]") {

@@ -51,6 +51,15 @@ TEST_CASE("the ratio of two runs is that of the medians", "[timing]") {
   CHECK(exact.tie());
 }
 
+TEST_CASE("the quotient of two ratios is as uncertain as both", "[timing]") {
+  const ratio a{2, interval{1.8, 2.4}}, b{4, interval{3.9, 4.4}};
+  const ratio r = quotient(a, b);
+  CHECK(r.value == 0.5);
+  CHECK(r.likely.value().low == Approx(0.43378).epsilon(1e-4));
+  CHECK(r.likely.value().high == Approx(0.60105).epsilon(1e-4));
+  CHECK_FALSE(quotient(a, {4, {}}).likely);
+}
+
 TEST_CASE("the interval covers the true ratio about 95 times in 100, and is reproducible",
           "[timing]") {
   int held = 0;

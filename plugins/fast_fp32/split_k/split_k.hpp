@@ -1,6 +1,7 @@
 #pragma once
 // pipelined with K divided between blocks, in one launch: each block leaves its sums of a tile in
-// the workspace, and the last one of a tile adds them up, always in the same order.
+// the workspace, and the last one of a tile adds them up, always in the same order. A second launch
+// adds up more than 512 KB of parts.
 //
 //   pipelined   launch: sums of parts | launch: add them up
 //   here        launch: sums of parts, the last block of a tile adds them up

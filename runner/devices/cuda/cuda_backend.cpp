@@ -48,6 +48,7 @@ class cuda_backend final : public backend {
     probe_.emplace();
     numbers_.emplace(ordinal);
     changes_.emplace();
+    pause_ns_ = static_cast<long long*>(allocate(sizeof *pause_ns_, {}));
   }
   // No destructor: after a kernel has corrupted the context every call would fail.
 
@@ -120,11 +121,9 @@ class cuda_backend final : public backend {
   double longest_pause_ms() override {
     constexpr long long kWatchNs = 6'000'000;  // GPUs give a process slices of about 2 ms
     constexpr double kNsPerMs = 1e6;
-    const device_memory longest(*this, sizeof(long long));
-    check(cuda::enqueue_watch(kWatchNs, static_cast<long long*>(longest.get()), stream_),
-          "watching the device");
+    check(cuda::enqueue_watch(kWatchNs, pause_ns_, stream_), "watching the device");
     long long ns = 0;
-    copy_to_host(&ns, longest.get(), sizeof ns);
+    copy_to_host(&ns, pause_ns_, sizeof ns);
     return static_cast<double>(ns) / kNsPerMs;
   }
 
@@ -292,6 +291,7 @@ class cuda_backend final : public backend {
   std::vector<cudaEvent_t> laps_;  // repeat()'s
   std::optional<cuda::exclusive_fill> numbers_;
   std::optional<cuda::change_search> changes_;
+  long long* pause_ns_ = nullptr;  // of longest_pause_ms()
 };
 
 }  // namespace
