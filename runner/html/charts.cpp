@@ -184,8 +184,7 @@ std::vector<std::size_t> rows_of(const json& chart, const chart_rows& table) {
       rows.push_back(i);
   }
   if (chart.contains("others_behind"))
-    std::ranges::stable_partition(rows,
-                                  [&](std::size_t i) { return table[i]["tone"] == "other"; });
+    std::ranges::stable_partition(rows, [&](std::size_t i) { return table[i]["tone"] == "other"; });
   return rows;
 }
 

@@ -133,12 +133,13 @@ namespace {
 struct timed_point {
   const results::tuning_point* values;
   const cell* of;
+  double ms;  // on the baseline's device
 };
 
-// The values of two parameters, and the fastest cell that has them.
+// The values of two parameters, and the fastest point that has them.
 struct pair_map {
   std::size_t across, down;  // which parameters
-  std::map<std::pair<std::int64_t, std::int64_t>, const cell*> fastest;
+  std::map<std::pair<std::int64_t, std::int64_t>, const timed_point*> fastest;
   double spread = 1;  // the slowest of these over the fastest
 };
 
@@ -148,7 +149,7 @@ std::vector<timed_point> timed_points(const document& d, const results::plugin_r
   for (const cell& c : d.cells_of(problem)) {
     if (!is_timed(c) || c.kernel.plugin != plugin.name) continue;
     if (const auto* const point = plugin.tuned.point_of(c.kernel.variant))
-      points.push_back({&point->values, &c});
+      points.push_back({&point->values, &c, d.comparable_ms(c)});
   }
   return points;
 }
@@ -165,17 +166,13 @@ std::vector<std::size_t> varied(const std::vector<timed_point>& points) {
   return several;
 }
 
-const cell& faster(const cell& a, const cell& b) {
-  return b.time->median_ms < a.time->median_ms ? b : a;
-}
-
 pair_map map_of(const std::vector<timed_point>& points, std::size_t across, std::size_t down) {
   pair_map m{across, down, {}};
   for (const timed_point& p : points) {
-    const cell*& known = m.fastest[{p.values->at(across).value, p.values->at(down).value}];
-    known = known == nullptr ? p.of : &faster(*known, *p.of);
+    const timed_point*& known = m.fastest[{p.values->at(across).value, p.values->at(down).value}];
+    if (known == nullptr || p.ms < known->ms) known = &p;
   }
-  const auto ms = [](const auto& entry) { return entry.second->time->median_ms; };
+  const auto ms = [](const auto& entry) { return entry.second->ms; };
   const auto [least, most] = std::ranges::minmax_element(m.fastest, {}, ms);
   m.spread = ms(*most) / ms(*least);
   return m;
@@ -195,20 +192,21 @@ void add_map(chart_rows& rows, const named_result& r, const std::string& problem
   const results::tuning_point& names = *points.front().values;
   const std::string across = names[m.across].name, down = names[m.down].name;
   double best = INFINITY;
-  for (const timed_point& p : points) best = std::min(best, p.of->time->median_ms);
-  for (const auto& [values, c] : m.fastest) {
-    const double percent = 100 * best / c->time->median_ms;
+  for (const timed_point& p : points) best = std::min(best, p.ms);
+  for (const auto& [values, point] : m.fastest) {
+    const cell& c = *point->of;
+    const double percent = 100 * best / point->ms;
     rows.push_back(
         {{"result", r.label},
-         {"space", fmt::format("{}: {} and {}, {}", c->kernel.plugin, across, down, problem)},
+         {"space", fmt::format("{}: {} and {}, {}", c.kernel.plugin, across, down, problem)},
          {"across", fmt::format("{} {}", across, values.first)},
          {"down", fmt::format("{} {}", down, values.second)},
          {"across_value", values.first},
          {"down_value", values.second},
          {"percent", percent},
          {"text", fmt::format("{:.0f}", percent)},
-         {"kernel", c->kernel.name()},
-         {"time_text", timed_text(*c->time)}});
+         {"kernel", c.kernel.name()},
+         {"time_text", timed_text(*c.time)}});
   }
 }
 

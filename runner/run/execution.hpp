@@ -20,8 +20,8 @@ results::document execute(plan& p, results::document head, observer& watch);
 // Cells that a problem already has: the first cells of the plan, in its order.
 using resumed_cells = std::map<std::size_t, std::vector<results::cell>>;
 
-// The cells of a problem that one device runs: those of the baseline, and of each `count` others
-// the one at `index`.
+// The cells of a problem that one device runs: those of the baseline, and every `count`-th of the
+// others, from number `index` on.
 struct share {
   std::size_t problem = 0, index = 0, count = 1;
 };

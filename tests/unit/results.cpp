@@ -98,17 +98,27 @@ TEST_CASE("the baseline is of the same problem and the same clock", "[results]")
   CHECK(d.baseline_of(d.cells[5]) == nullptr);
 }
 
-TEST_CASE("times of two devices are compared by their speedups", "[results]") {
+namespace {
+
+// A baseline of 1 ms, and a kernel of 2 ms, on one device, and one of 3 ms on another.
+document on_two_devices() {
   document d;
   d.experiment.problems.resize(1);
   d.experiment.baseline = selector{"base", {}};
   d.devices = {"cuda:0", "cuda:1"};
-  // The second device is half as fast.
   d.cells = {timed("base", 1, timing::clock::gpu), timed("a", 2, timing::clock::gpu),
              timed("b", 3, timing::clock::gpu)};
-  for (results::cell& c : d.cells) c.device = "cuda:0";
+  d.cells[0].device = d.cells[1].device = "cuda:0";
   d.cells[2].device = "cuda:1";
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("times of two devices are compared by their speedups", "[results]") {
+  document d = on_two_devices();
   d.compare_with_baseline(std::span(d.cells).first(2), true);
+  // The second device is half as fast.
   d.cells[2].speedup = timing::ratio{2.0 / 3, timing::interval{0.6, 0.7}};
   d.cells[2].baseline_ms = 2;
 
@@ -125,14 +135,7 @@ TEST_CASE("times of two devices are compared by their speedups", "[results]") {
 
 TEST_CASE("a baseline that another device timed before an interruption gives no speedup",
           "[results]") {
-  document d;
-  d.experiment.problems.resize(1);
-  d.experiment.baseline = selector{"base", {}};
-  d.devices = {"cuda:0", "cuda:1"};
-  d.cells = {timed("base", 1, timing::clock::gpu), timed("a", 2, timing::clock::gpu),
-             timed("b", 2, timing::clock::gpu)};
-  d.cells[0].device = d.cells[1].device = "cuda:0";
-  d.cells[2].device = "cuda:1";
+  document d = on_two_devices();
   d.compare_with_baseline(d.cells);
   CHECK(d.cells[1].speedup.value().value == Approx(0.5));
   CHECK_FALSE(d.cells[2].speedup);
