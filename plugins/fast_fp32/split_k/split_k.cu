@@ -1,12 +1,13 @@
-// Small tiles, and K divided between blocks, in one launch: for products that are too small to fill
-// an SM each with a large tile.
+// Small tiles, and K divided between blocks, in one launch where parts are small: for products that
+// are too small to fill an SM each with a large tile.
 
 #include "split_k.hpp"
 
 using split_k::tiling;
 using split_k::variant;
 
-KZOO_PLUGIN("split_k", "pipelined with K divided between blocks, added up in the same launch",
+KZOO_PLUGIN("split_k",
+            "pipelined with K divided between blocks; small parts are added up in the same launch",
             (kzoo::variant<variant<tiling<32, 32, 32, 32, 32, 8, 4, 4, 4, 4>, true>>(
                 "32x32x32_s4_k4", "the smallest tile: 256 of them at 512, four blocks per SM")),
             (kzoo::variant<variant<tiling<64, 32, 32, 64, 32, 8, 8, 4, 4, 3>, false>>(
